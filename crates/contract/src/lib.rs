@@ -1,0 +1,26 @@
+//! The words of Callgate as types, its few traits, and the two codecs (values, frames).
+//! No I/O happens here: everything is data or an interface.
+
+mod caller;
+pub mod codec;
+pub mod frame;
+mod message;
+mod method;
+mod run;
+mod session;
+mod value;
+
+pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Role, Surface};
+pub use message::{Change, Message, Outbox, Part};
+pub use method::{
+    Arguments, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Origin, Reply,
+};
+pub use run::{
+    Cancel, CodeCall, CodeReply, HostCall, Limits, Report, RunFolders, RunSpec, Sandbox,
+    SandboxError, Stop, Stub,
+};
+pub use session::{InvalidSession, SessionKey, SessionType};
+pub use value::{Value, json};
+
+/// A boxed future, so that the traits here stay object-safe without a macro.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

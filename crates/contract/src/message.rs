@@ -1,0 +1,69 @@
+//! Messages and their parts, the row changes a method may ask for, and where messages leave.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BoxFuture, SessionKey};
+
+/// A piece of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part {
+    Text {
+        text: String,
+    },
+    /// `url` is `data:`, `http(s):` or a name under the session's folders (`/app/shared/...`).
+    Image {
+        url: String,
+    },
+    Audio {
+        url: String,
+    },
+    File {
+        name: String,
+        url: String,
+    },
+}
+
+impl Part {
+    pub fn text(text: impl Into<String>) -> Self {
+        Part::Text { text: text.into() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    pub session: SessionKey,
+    pub parts: Vec<Part>,
+}
+
+/// A change of rows in our own store, described as data so that it commits together with the
+/// outcome of the call that asked for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// Put a message into the session's outbox.
+    Send {
+        message: Message,
+    },
+    /// Write or replace a note of the session.
+    Remember {
+        session: SessionKey,
+        name: String,
+        text: String,
+    },
+    Forget {
+        session: SessionKey,
+        name: String,
+    },
+    /// A system row in the session's log, visible to the user and to later turns.
+    SystemRow {
+        session: SessionKey,
+        text: String,
+    },
+}
+
+/// Where messages leave: a platform, a terminal, a test. Delivery may be repeated after a crash,
+/// always with the same `id`.
+pub trait Outbox: Send + Sync {
+    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>>;
+}

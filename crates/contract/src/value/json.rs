@@ -1,0 +1,1 @@
+//! The JSON view of a value.
