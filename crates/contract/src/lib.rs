@@ -16,8 +16,8 @@ pub use method::{
     Arguments, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Origin, Reply,
 };
 pub use run::{
-    Cancel, CodeCall, CodeReply, HostCall, Limits, Report, RunFolders, RunSpec, Sandbox,
-    SandboxError, Stop, Stub,
+    Cancel, CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec,
+    Sandbox, SandboxError, Stop, Stub, UID_BASE,
 };
 pub use session::{InvalidSession, SessionKey, SessionType};
 pub use value::{Value, json};

@@ -80,6 +80,10 @@ pub struct Stub {
     pub doc: String,
 }
 
+/// User id of session number 0 where the backend can give each session its own: the session's
+/// folder belongs to `UID_BASE + number`, and so does its code inside the jail.
+pub const UID_BASE: u32 = 200_000;
+
 /// Which session's folders the run gets; they lie under the backend's sessions directory, named
 /// by `id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +92,9 @@ pub struct RunFolders {
     /// Small number unique to the session: its user id inside the jail where the backend has many.
     pub number: u32,
 }
+
+/// Hears what a run prints, in pieces of whole characters.
+pub type OutputListener = Box<dyn FnMut(&str) + Send>;
 
 pub struct RunSpec {
     pub code: String,
@@ -101,7 +108,7 @@ pub struct RunSpec {
     pub clocks: Vec<i64>,
     pub limits: Limits,
     /// Hears output as it arrives.
-    pub output: Option<Box<dyn FnMut(&str) + Send>>,
+    pub output: Option<OutputListener>,
     pub cancel: Cancel,
 }
 

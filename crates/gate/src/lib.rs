@@ -1,1 +1,27 @@
-//! placeholder
+//! The gate: one registry of methods and the one place where a call becomes an effect.
+#![doc = include_str!("docs/authoring.md")]
+
+mod annotation;
+mod approval;
+mod arguments;
+mod author;
+mod catch;
+mod dispatch;
+mod error;
+mod gate;
+mod kind;
+mod nearest;
+mod python;
+mod record;
+mod registry;
+mod running;
+mod signature;
+mod view;
+mod written;
+
+pub use author::{Call, Function, method};
+pub use dispatch::{CallRequest, Outcome};
+pub use error::{CallError, InvalidMethod};
+pub use gate::{Gate, GatePolicy};
+pub use signature::{signature, stub};
+pub use written::recorded_arguments;

@@ -1,0 +1,208 @@
+//! [`Gate`]: the registry's owner. It answers what exists and what a caller may see; calls are in
+//! `dispatch`.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use callgate_contract::{Allowed, Caller, Method, Origin};
+use callgate_store::Store;
+use tokio::sync::watch;
+
+use crate::{
+    error::{CallError, InvalidMethod},
+    nearest::nearest,
+    registry::{Entry, Registry},
+};
+
+/// What the operator decided for all callers.
+#[derive(Clone, Debug)]
+pub struct GatePolicy {
+    /// Methods that need an approval, in any spelling; `*` means every method.
+    pub ask: Vec<String>,
+    /// How long a call waits for an answer before it gives up for now.
+    pub approval_wait: Duration,
+}
+
+impl Default for GatePolicy {
+    fn default() -> Self {
+        GatePolicy {
+            ask: Vec::new(),
+            approval_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The one door to every method. Clones share one registry.
+///
+/// Invariant: a method's code is reached from nowhere else.
+#[derive(Clone)]
+pub struct Gate(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    policy: GatePolicy,
+    /// Read by every call for the length of a map lookup and written only when methods come or
+    /// go, never across an await: an uncontended read costs less than anything else in a call.
+    registry: RwLock<Registry>,
+    /// Counts answers given. A watch, since a call must not miss an answer that arrives between
+    /// its look into the store and its wait; the count itself means nothing.
+    answers: watch::Sender<u64>,
+}
+
+impl Gate {
+    pub fn new(store: Store, policy: GatePolicy) -> Self {
+        Gate(Arc::new(Shared {
+            store,
+            policy,
+            registry: RwLock::default(),
+            answers: watch::Sender::new(0),
+        }))
+    }
+
+    /// Adds a method. One of the same origin and name is replaced and returned; calls already
+    /// running keep the one they began with.
+    pub fn register(
+        &self,
+        method: Arc<dyn Method>,
+    ) -> Result<Option<Arc<dyn Method>>, InvalidMethod> {
+        let entry = Entry::new(method)?;
+        let full_name = entry.full_name.clone();
+        let replaced = self.write(|registry| registry.insert(entry));
+        if replaced.is_some() {
+            tracing::warn!(
+                method = full_name,
+                "a method was registered again and replaced"
+            );
+        }
+        Ok(replaced.map(|entry| entry.method.clone()))
+    }
+
+    /// Removes every method of `origin`; returns how many there were.
+    pub fn unregister_origin(&self, origin: &Origin) -> usize {
+        self.write(|registry| registry.remove_origin(origin))
+    }
+
+    /// What `name` means: a bare name by precedence, or `origin/name`, or `origin__name`.
+    pub fn find(&self, name: &str) -> Option<Arc<dyn Method>> {
+        self.read(|registry| registry.resolve(name).map(|entry| entry.method.clone()))
+    }
+
+    /// The methods `caller` may use, by bare name, sorted. Of several with one bare name only the
+    /// one that the name means is listed.
+    pub fn catalogue(&self, caller: &Caller) -> Vec<Arc<dyn Method>> {
+        let mut usable: Vec<Arc<dyn Method>> = self.read(|registry| {
+            let usable = registry
+                .reachable()
+                .filter(|entry| may_use(registry, caller, entry));
+            usable.map(|entry| entry.method.clone()).collect()
+        });
+        usable.sort_by(|one, other| one.info().name.cmp(&other.info().name));
+        usable
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn policy(&self) -> &GatePolicy {
+        &self.0.policy
+    }
+
+    pub(crate) fn answers(&self) -> &watch::Sender<u64> {
+        &self.0.answers
+    }
+
+    /// Does the operator want to be asked before this method?
+    pub(crate) fn must_ask(&self, entry: &Arc<Entry>) -> bool {
+        let ask = &self.0.policy.ask;
+        !ask.is_empty()
+            && self.read(|registry| {
+                ask.iter()
+                    .any(|name| name == "*" || means(registry, name, entry))
+            })
+    }
+
+    pub(crate) fn resolve(&self, name: &str) -> Option<Arc<Entry>> {
+        self.read(|registry| registry.resolve(name).cloned())
+    }
+
+    /// The method exists, its exposure admits the caller, and the caller's grant holds it.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        name: &str,
+        entry: Option<Arc<Entry>>,
+    ) -> Result<Arc<Entry>, CallError> {
+        self.read(|registry| {
+            let Some(entry) = entry else {
+                let usable = registry
+                    .reachable()
+                    .filter(|entry| may_use(registry, caller, entry));
+                return Err(CallError::Unknown {
+                    name: name.to_owned(),
+                    nearest: nearest(name, usable.map(|entry| entry.info().name.as_str())),
+                });
+            };
+            let method = || entry.info().name.clone();
+            if !entry.info().exposure.admits(caller.surface) {
+                return Err(CallError::NotExposed {
+                    method: method(),
+                    surface: caller.surface,
+                });
+            }
+            if !grants(registry, caller, &entry) {
+                return Err(CallError::NotGranted { method: method() });
+            }
+            if caller
+                .grant
+                .expires
+                .is_some_and(|end| end <= Instant::now())
+            {
+                return Err(CallError::Expired { method: method() });
+            }
+            Ok(entry)
+        })
+    }
+
+    fn read<T>(&self, look: impl FnOnce(&Registry) -> T) -> T {
+        look(
+            &self
+                .0
+                .registry
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    fn write<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
+        change(
+            &mut self
+                .0
+                .registry
+                .write()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+}
+
+fn may_use(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
+    entry.info().exposure.admits(caller.surface) && grants(registry, caller, entry)
+}
+
+fn grants(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
+    match &caller.grant.methods {
+        Allowed::All => true,
+        Allowed::Only(names) => names.iter().any(|name| means(registry, name, entry)),
+    }
+}
+
+/// A name stands for the method it resolves to and no other: a grant of `now` does not reach
+/// `client:x/now` while `now` is a builtin.
+fn means(registry: &Registry, name: &str, entry: &Arc<Entry>) -> bool {
+    (name == entry.info().name || name == entry.full_name || name == entry.tool_name)
+        && registry
+            .resolve(name)
+            .is_some_and(|found| Arc::ptr_eq(found, entry))
+}

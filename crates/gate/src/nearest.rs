@@ -1,0 +1,56 @@
+//! Which known names a mistyped one may have meant.
+
+const MOST: usize = 3;
+
+/// At most three of `known`, nearest first: few edits away, or one name contained in the other.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let limit = (wanted.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, &str)> = known
+        .filter_map(|candidate| {
+            let other = candidate.to_lowercase();
+            let part = wanted.len() >= 3 && other.contains(&wanted)
+                || other.len() >= 3 && wanted.contains(&other);
+            let edits = edits(&wanted, &other);
+            (part || edits <= limit).then_some((edits, candidate))
+        })
+        .collect();
+    near.sort_unstable();
+    let near = near.into_iter().take(MOST);
+    near.map(|(_, candidate)| candidate.to_owned()).collect()
+}
+
+/// Levenshtein distance in characters.
+fn edits(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistyped_names_find_their_neighbours() {
+        let known = ["send_message", "send_file", "remember", "recall", "now"];
+        let check =
+            |name: &str, expect: &[&str]| assert_eq!(nearest(name, known.into_iter()), expect);
+        check("send_mesage", &["send_message"]);
+        check("Send_Message", &["send_message"]);
+        check("send", &["send_file", "send_message"]);
+        check("message", &["send_message"]);
+        check("nwo", &[]);
+        check("noww", &["now"]);
+        check("search_the_web", &[]);
+    }
+}

@@ -1,0 +1,122 @@
+//! The gate's side of the journal: outcomes in the way each effect needs, and answers from an
+//! earlier process's record. A recorded call is never made again.
+
+use callgate_contract::{Arguments, Effect, codec};
+use callgate_store::{CallIntent, CallOutcome, RecordedCall, StoreError, Success};
+
+use crate::{
+    CallError, Gate, Outcome,
+    running::{Done, ends_turn},
+    written,
+};
+
+impl Gate {
+    /// What a recorded call gave. `Ok(None)` says that it had no effect, so it is to be made; one
+    /// that may have had an effect nobody knows of is [`CallError::OutcomeUnknown`].
+    pub fn replay(&self, recorded: &RecordedCall) -> Result<Option<Outcome>, CallError> {
+        let RecordedCall { intent, outcome } = recorded;
+        let method = || intent.method.clone();
+        let Some(outcome) = outcome else {
+            return match intent.effect {
+                Effect::Effectful => Err(CallError::OutcomeUnknown {
+                    method: method(),
+                    sequence: intent.sequence,
+                }),
+                Effect::Pure | Effect::Idempotent | Effect::Rows => Ok(None),
+            };
+        };
+        let success = match &outcome.result {
+            Ok(success) => success,
+            Err(message) => {
+                return Err(CallError::Recorded {
+                    method: method(),
+                    message: message.clone(),
+                });
+            }
+        };
+        let damaged = |error: codec::CodecError| StoreError::Damaged {
+            what: "outcome",
+            reason: error.to_string(),
+        };
+        let value = codec::decode_trusted(&success.value)
+            .map_err(|error| CallError::unrecorded(&intent.method, damaged(error)))?;
+        Ok(Some(Outcome {
+            ends_turn: ends_turn(intent.kind, &value),
+            value,
+            text: success.text.clone(),
+            parts: success.parts.clone(),
+            kind: intent.kind,
+            micros: outcome.micros,
+        }))
+    }
+
+    /// Is this call the recorded one? If not, the run that makes it has diverged from its record.
+    pub fn is_recorded(&self, recorded: &RecordedCall, name: &str, arguments: Arguments) -> bool {
+        let entry = self.resolve(name);
+        let method = entry
+            .as_ref()
+            .map_or(name, |entry| entry.full_name.as_str());
+        let (written, _) = written::encode(arguments);
+        method == recorded.intent.method && written.unwrap_or_default() == recorded.intent.arguments
+    }
+
+    /// Records a call that was not made, so that a replay is refused in the same words.
+    pub(crate) async fn refuse(&self, intent: CallIntent, error: CallError) -> CallError {
+        if !error.is_outcome() {
+            return error;
+        }
+        let method = intent.method.clone();
+        let outcome = CallOutcome {
+            result: Err(error.to_string()),
+            micros: 0,
+        };
+        match self.store().journal().outcome_soon(intent, outcome).await {
+            Ok(()) => error,
+            Err(source) => CallError::unrecorded(&method, source),
+        }
+    }
+
+    /// Makes the outcome durable: with the rows it changes in one transaction, or soon where the
+    /// call may be repeated. Only then may the caller hear of it.
+    pub(crate) async fn record(
+        &self,
+        name: &str,
+        intent: CallIntent,
+        mut result: Result<Done, CallError>,
+        micros: u64,
+    ) -> Result<Outcome, CallError> {
+        let (written, changes) = match &mut result {
+            Ok(done) => (Ok(done.success()), done.changes.as_slice()),
+            Err(error) => (Err(error.to_string()), [].as_slice()),
+        };
+        let outcome = CallOutcome {
+            result: written,
+            micros,
+        };
+        let journal = self.store().journal();
+        let recorded = if intent.effect == Effect::Effectful {
+            let (id, sequence) = (intent.journal, intent.sequence);
+            journal.outcome(id, sequence, &outcome, changes).await
+        } else if changes.is_empty() {
+            journal.outcome_soon(intent, outcome).await
+        } else {
+            journal.record(&intent, &outcome, changes).await
+        };
+        recorded.map_err(|source| CallError::unrecorded(name, source))?;
+        result.map(|done| Outcome {
+            micros,
+            ..done.outcome
+        })
+    }
+}
+
+impl Done {
+    /// Takes the encoded value along: it is needed once.
+    fn success(&mut self) -> Success {
+        Success {
+            value: std::mem::take(&mut self.encoded),
+            text: self.outcome.text.clone(),
+            parts: self.outcome.parts.clone(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Running one admitted method: its deadline, its panic, its error, and whether what it returned
+//! can pass, fits its kind and stays within the budget.
+
+use callgate_contract::{
+    CallContext, Change, Effect, Kind, MethodInfo, Reply, Value, codec, codec::CodecError, frame,
+};
+use tokio::time::timeout;
+
+use crate::{CallError, Outcome, catch::CatchPanic, kind::shown, registry::Entry};
+
+/// Longest encoded result: it must fit a frame together with what surrounds it there.
+const MAX_RESULT: usize = frame::MAX_FRAME - 1024;
+
+/// What a method gave, ready to be recorded.
+pub(crate) struct Done {
+    pub(crate) outcome: Outcome,
+    /// `outcome.value` in the codec's bytes.
+    pub(crate) encoded: Vec<u8>,
+    pub(crate) changes: Vec<Change>,
+}
+
+pub(crate) async fn run(
+    entry: &Entry,
+    context: CallContext<'_>,
+    arguments: Vec<(String, Value)>,
+) -> Result<Done, CallError> {
+    let info = entry.info();
+    let method = || info.name.clone();
+    // The method's own code starts inside the future, so that a panic there is caught as well.
+    let running = CatchPanic(Box::pin(async {
+        entry.method.call(context, arguments).await
+    }));
+    let reply = match timeout(info.deadline, running).await {
+        Ok(Ok(Ok(reply))) => reply,
+        Ok(Ok(Err(error))) => {
+            return Err(CallError::Failed {
+                message: match error.message.trim() {
+                    "" => format!("method '{}' failed without a message", info.name),
+                    _ => error.message,
+                },
+                method: method(),
+            });
+        }
+        Ok(Err(message)) => {
+            return Err(CallError::Panicked {
+                method: method(),
+                message,
+            });
+        }
+        Err(_) => {
+            return Err(CallError::Deadline {
+                method: method(),
+                seconds: info.deadline.as_secs_f64(),
+                effectful: info.effect == Effect::Effectful,
+            });
+        }
+    };
+    take(info, context, reply)
+}
+
+fn take(info: &MethodInfo, context: CallContext<'_>, reply: Reply) -> Result<Done, CallError> {
+    let method = || info.name.clone();
+    let Reply { value, mut changes } = reply;
+    let encoded = encode(&value).map_err(|error| CallError::Unpassable {
+        method: method(),
+        reason: error.at("result").to_string(),
+    })?;
+    let shown = shown(info.kind, &value).map_err(|reason| CallError::BadResult {
+        method: method(),
+        reason,
+    })?;
+    for change in &changes {
+        if let Change::Send { .. } = change {
+            let spent = context.caller.grant.budget.take_message();
+            spent.map_err(|spent| CallError::over_budget(&info.name, spent))?;
+        }
+    }
+    if let Some(text) = &shown.text {
+        changes.push(Change::SystemRow {
+            session: context.caller.session.clone(),
+            text: text.clone(),
+        });
+    }
+    Ok(Done {
+        outcome: Outcome {
+            ends_turn: ends_turn(info.kind, &value),
+            value,
+            text: shown.text,
+            parts: shown.parts,
+            kind: info.kind,
+            micros: 0,
+        },
+        encoded,
+        changes,
+    })
+}
+
+/// A tool that gives nothing back has said all there is.
+pub(crate) fn ends_turn(kind: Kind, value: &Value) -> bool {
+    kind == Kind::Tool && *value == Value::Null
+}
+
+fn encode(value: &Value) -> Result<Vec<u8>, CodecError> {
+    let encoded = codec::encode(value)?;
+    match encoded.len() {
+        bytes if bytes > MAX_RESULT => Err(CodecError::TooLong {
+            bytes,
+            limit: MAX_RESULT,
+        }),
+        _ => Ok(encoded),
+    }
+}

@@ -1,0 +1,41 @@
+//! Arguments as the journal keeps them: as the caller wrote them, `([positional...], {name: value})`
+//! in the codec's bytes. Equal bytes mean the same call.
+
+use callgate_contract::{
+    Arguments, Value,
+    codec::{self, CodecError},
+};
+
+/// Encodes without copying; the arguments come back as they were.
+pub(crate) fn encode(arguments: Arguments) -> (Result<Vec<u8>, CodecError>, Arguments) {
+    let named = arguments.named.into_iter();
+    let named = named
+        .map(|(name, value)| (Value::Str(name), value))
+        .collect();
+    let value = Value::Tuple(vec![Value::List(arguments.positional), Value::Dict(named)]);
+    let encoded = codec::encode(&value).map_err(|error| error.at("arguments"));
+    (encoded, read(value).unwrap_or_default())
+}
+
+/// The arguments of a recorded call. `None` if the bytes are no such thing, as for a call whose
+/// arguments could not pass.
+pub fn recorded_arguments(bytes: &[u8]) -> Option<Arguments> {
+    codec::decode_trusted(bytes).ok().and_then(read)
+}
+
+fn read(value: Value) -> Option<Arguments> {
+    let Value::Tuple(pair) = value else {
+        return None;
+    };
+    let Ok([Value::List(positional), Value::Dict(named)]) = <[Value; 2]>::try_from(pair) else {
+        return None;
+    };
+    let named = named.into_iter().map(|(name, value)| match name {
+        Value::Str(name) => Some((name, value)),
+        _ => None,
+    });
+    Some(Arguments {
+        positional,
+        named: named.collect::<Option<_>>()?,
+    })
+}

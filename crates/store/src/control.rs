@@ -1,0 +1,153 @@
+//! The control socket: JSON lines between the owner of a data directory and other commands of the
+//! same user. It refuses other users, long lines and peers that stall; it knows no command.
+
+use std::{
+    fs::File,
+    io,
+    os::fd::{AsFd, AsRawFd},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use rustix::{
+    fs::{AtFlags, Mode},
+    io::Errno,
+};
+use serde_json::{Value as Json, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::{UnixListener, UnixStream},
+    sync::Semaphore,
+    task::JoinSet,
+    time::timeout,
+};
+
+use crate::owner::{Handler, OwnerError, SOCKET};
+
+/// Bytes of one request or answer.
+const MAX_LINE: u64 = 16 << 20;
+/// How long a peer may take to send a line it has begun, or to accept one.
+const STALL: Duration = Duration::from_secs(10);
+/// Connections served at once; more wait to be accepted.
+const MAX_CONNECTIONS: usize = 32;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    #[error("no callgate is running on {}", .0.display())]
+    NotRunning(PathBuf),
+    #[error("the running callgate did not answer: {0}")]
+    Broken(#[from] io::Error),
+    #[error("the running callgate gave an answer that is not JSON: {0}")]
+    Malformed(#[from] serde_json::Error),
+}
+
+/// Sends one request to the owner of `data` and waits for its answer, however long the work
+/// takes; the owner's death ends the wait.
+pub async fn request(data: &Path, request: &Json) -> Result<Json, ControlError> {
+    let not_running = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            ControlError::NotRunning(data.to_owned())
+        }
+        _ => ControlError::Broken(error),
+    };
+    let directory = File::open(data).map_err(not_running)?;
+    let connecting = UnixStream::connect(short_path(&directory)).await;
+    let mut stream = BufReader::new(connecting.map_err(not_running)?);
+    write_line(&mut stream, request).await?;
+    match read_line(&mut stream).await? {
+        Some(line) => Ok(serde_json::from_slice(&line)?),
+        None => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+    }
+}
+
+pub(crate) fn listen(directory: &File) -> io::Result<UnixListener> {
+    match rustix::fs::unlinkat(directory, SOCKET, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let listener = UnixListener::bind(short_path(directory))?;
+    // Until this line the directory's own mode keeps others out.
+    let mode = Mode::RUSR | Mode::WUSR;
+    rustix::fs::chmodat(directory, SOCKET, mode, AtFlags::empty())?;
+    Ok(listener)
+}
+
+/// A socket's address holds 107 bytes; through the descriptor any directory fits.
+fn short_path(directory: &File) -> PathBuf {
+    let fd = directory.as_fd().as_raw_fd();
+    PathBuf::from(format!("/proc/self/fd/{fd}/{SOCKET}"))
+}
+
+/// One task per connection, so that a slow command delays nobody; dropping the set ends them with
+/// the owner. The semaphore bounds how many there are.
+pub(crate) async fn answer(listener: UnixListener, handler: Handler) -> Result<(), OwnerError> {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        // Never closed, so a place always comes.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+            return Ok(());
+        };
+        while connections.try_join_next().is_some() {}
+        let stream = match listener.accept().await {
+            Ok((stream, _)) if same_user(&stream) => stream,
+            Ok(_) => continue,
+            Err(error) => {
+                tracing::warn!(%error, "a control connection was lost before it began");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let handler = Arc::clone(&handler);
+        connections.spawn(async move {
+            if let Err(error) = converse(stream, handler).await {
+                tracing::debug!(%error, "a control connection broke");
+            }
+            drop(place);
+        });
+    }
+}
+
+fn same_user(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let peer = stream.peer_cred().map(|credentials| credentials.uid());
+    peer.is_ok_and(|peer| peer == own || peer == 0)
+}
+
+async fn converse(stream: UnixStream, handler: Handler) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    while let Some(line) = stalled(read_line(&mut stream)).await? {
+        let answer = match serde_json::from_slice(&line) {
+            Ok(request) => handler(request).await,
+            Err(error) => json!({ "error": format!("the request is not JSON: {error}") }),
+        };
+        stalled(write_line(&mut stream, &answer)).await?;
+    }
+    Ok(())
+}
+
+async fn stalled<T>(step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    match timeout(STALL, step).await {
+        Ok(done) => done,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// A whole line, or `None` at the end.
+async fn read_line(stream: &mut BufReader<UnixStream>) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    stream.take(MAX_LINE).read_until(b'\n', &mut line).await?;
+    match line.last() {
+        Some(b'\n') => Ok(Some(line)),
+        None => Ok(None),
+        Some(_) if line.len() as u64 == MAX_LINE => Err(io::ErrorKind::FileTooLarge.into()),
+        Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+async fn write_line(stream: &mut BufReader<UnixStream>, value: &Json) -> io::Result<()> {
+    let mut line = value.to_string();
+    line.push('\n');
+    stream.get_mut().write_all(line.as_bytes()).await
+}

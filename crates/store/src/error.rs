@@ -1,0 +1,62 @@
+//! [`StoreError`]: what can go wrong with durable things, by what a caller can do about it.
+
+use std::{io, path::PathBuf};
+
+use callgate_contract::JournalId;
+
+use crate::files::FileError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The address names no engine we speak; passwords in it are not repeated.
+    #[error("'{scheme}' is not a database: use postgres://..., or nothing for SQLite")]
+    Engine { scheme: String },
+    #[error("cannot use the data directory {}: {source}", path.display())]
+    Directory { path: PathBuf, source: io::Error },
+    #[error("the database refused or is unreachable: {0}")]
+    Database(#[from] sqlx::Error),
+    #[error("the database has another shape than this version expects: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// A row does not read back as what was written: another program has changed it.
+    #[error("the stored {what} is damaged: {reason}")]
+    Damaged { what: &'static str, reason: String },
+    #[error("no run {}", .0.0)]
+    UnknownRun(JournalId),
+    #[error("run {} has already begun", .0.0)]
+    AlreadyBegun(JournalId),
+    #[error("run {} has already ended", .0.0)]
+    AlreadyFinished(JournalId),
+    /// The call's intent or outcome is on record: nothing was written or applied.
+    #[error("call {sequence} of run {} is already recorded", journal.0)]
+    AlreadyRecorded { journal: JournalId, sequence: u64 },
+    /// An outcome needs an intent, or one transaction that holds both.
+    #[error("call {sequence} of run {} was never begun", journal.0)]
+    NeverBegun { journal: JournalId, sequence: u64 },
+    #[error("no approval {0}")]
+    UnknownApproval(i64),
+    #[error("approval {id} is already {state}")]
+    AlreadyAnswered { id: i64, state: &'static str },
+    #[error("no key '{0}'")]
+    UnknownKey(String),
+    #[error("a note's {what} holds 1 to {limit} bytes, not {length}")]
+    NoteSize {
+        what: &'static str,
+        limit: usize,
+        length: usize,
+    },
+    #[error("a note's name cannot hold control characters")]
+    NoteName,
+    #[error("no randomness from the system: {0}")]
+    Random(getrandom::Error),
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl StoreError {
+    pub(crate) fn damaged(what: &'static str, reason: impl ToString) -> Self {
+        StoreError::Damaged {
+            what,
+            reason: reason.to_string(),
+        }
+    }
+}

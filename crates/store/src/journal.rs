@@ -1,0 +1,174 @@
+//! The journal: what each run did, written so that a crash loses nothing and doubles nothing.
+//! An effectful call's intent is durable before it runs; its outcome and the rows it changes
+//! commit together, once. Calls that may be repeated wait in memory for the next durable write.
+
+mod buffer;
+mod read;
+mod rows;
+mod types;
+
+use std::sync::Arc;
+
+use callgate_contract::{Change, JournalId, Stop};
+use serde_json::Value as Json;
+
+use self::buffer::{Buffer, Write};
+pub use self::types::{CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success};
+use crate::{StoreError, changes, crash_point, database::Database, row};
+
+/// Clones share the buffer of calls not yet written.
+#[derive(Clone)]
+pub struct Journal {
+    database: Arc<Database>,
+    buffer: Arc<Buffer>,
+}
+
+impl Journal {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        Journal {
+            database,
+            buffer: Arc::default(),
+        }
+    }
+
+    /// Durable when it returns: from here on a cut-off run is known to [`Journal::unfinished`].
+    pub async fn begin(&self, run: &RunStart) -> Result<(), StoreError> {
+        let mut write = self.write(false).await?;
+        let new = rows::insert_run(write.connection(), run).await?;
+        write.commit().await?;
+        crash_point("journal.after_begin");
+        new.then_some(()).ok_or(StoreError::AlreadyBegun(run.id))
+    }
+
+    /// Durable when it returns, as are all calls before it.
+    pub async fn intent(&self, call: &CallIntent) -> Result<(), StoreError> {
+        crash_point("journal.before_intent");
+        let mut write = self.write(false).await?;
+        let new = rows::insert_intent(write.connection(), call).await?;
+        write.commit().await?;
+        crash_point("journal.after_intent");
+        let (journal, sequence) = (call.journal, call.sequence);
+        new.then_some(())
+            .ok_or(StoreError::AlreadyRecorded { journal, sequence })
+    }
+
+    /// Completes a call whose intent is on record. On an error nothing was written or changed.
+    pub async fn outcome(
+        &self,
+        journal: JournalId,
+        sequence: u64,
+        outcome: &CallOutcome,
+        changes: &[Change],
+    ) -> Result<(), StoreError> {
+        let mut write = self.write(!changes.is_empty()).await?;
+        let first = rows::update_outcome(write.connection(), journal, sequence, outcome).await?;
+        if !first {
+            let known = rows::is_known(write.connection(), journal, sequence).await?;
+            write.rollback().await?;
+            return Err(match known {
+                true => StoreError::AlreadyRecorded { journal, sequence },
+                false => StoreError::NeverBegun { journal, sequence },
+            });
+        }
+        self.apply_and_commit(write, changes).await
+    }
+
+    /// Intent, outcome and changes in one transaction, for a call whose whole effect is `changes`.
+    /// Also completes such a call when a crash left its intent alone.
+    pub async fn record(
+        &self,
+        call: &CallIntent,
+        outcome: &CallOutcome,
+        changes: &[Change],
+    ) -> Result<(), StoreError> {
+        let mut write = self.write(!changes.is_empty()).await?;
+        if !rows::insert_recorded(write.connection(), call, outcome).await? {
+            write.rollback().await?;
+            return Err(StoreError::AlreadyRecorded {
+                journal: call.journal,
+                sequence: call.sequence,
+            });
+        }
+        self.apply_and_commit(write, changes).await
+    }
+
+    async fn apply_and_commit(
+        &self,
+        mut write: Write<'_>,
+        changes: &[Change],
+    ) -> Result<(), StoreError> {
+        changes::apply(write.connection(), changes).await?;
+        crash_point("journal.before_outcome_commit");
+        write.commit().await?;
+        crash_point("journal.after_outcome");
+        Ok(())
+    }
+
+    /// For a call that may be repeated: kept in memory until the next durable write,
+    /// [`Journal::flush`] or [`Journal::finish`]. A call already on disk keeps its first outcome.
+    pub async fn outcome_soon(
+        &self,
+        call: CallIntent,
+        outcome: CallOutcome,
+    ) -> Result<(), StoreError> {
+        match self.buffer.push(call, outcome)? {
+            true => self.flush().await,
+            false => Ok(()),
+        }
+    }
+
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let write = self.write(false).await?;
+        crash_point("journal.before_flush_commit");
+        write.commit().await?;
+        crash_point("journal.after_flush");
+        Ok(())
+    }
+
+    pub async fn finish(
+        &self,
+        journal: JournalId,
+        stop: Stop,
+        report: &Json,
+    ) -> Result<(), StoreError> {
+        crash_point("journal.before_finish");
+        let mut write = self.write(false).await?;
+        let first = rows::finish_run(write.connection(), journal, stop, report).await?;
+        write.commit().await?;
+        crash_point("journal.after_finish");
+        match first {
+            true => Ok(()),
+            false => Err(self.not_open(journal).await?),
+        }
+    }
+
+    /// Takes back the end of a run, so that it can be executed again from its record.
+    pub async fn reopen(&self, journal: JournalId) -> Result<(), StoreError> {
+        let mut write = self.write(false).await?;
+        let known = rows::reopen_run(write.connection(), journal).await?;
+        write.commit().await?;
+        known.then_some(()).ok_or(StoreError::UnknownRun(journal))
+    }
+
+    /// Erases all but the newest `keep` ended runs, with their calls and approvals. Runs that are
+    /// unfinished or wait for an approval are never erased. Returns how many were.
+    pub async fn prune(&self, keep: u64) -> Result<u64, StoreError> {
+        let mut write = self.write(true).await?;
+        let pruned = rows::prune(write.connection(), row::count(keep)).await?;
+        write.commit().await?;
+        Ok(pruned)
+    }
+
+    async fn not_open(&self, journal: JournalId) -> Result<StoreError, StoreError> {
+        self.run(journal).await?;
+        Ok(StoreError::AlreadyFinished(journal))
+    }
+
+    /// The writing connection, with every buffered call already written to it.
+    async fn write(&self, transaction: bool) -> Result<Write<'_>, StoreError> {
+        Write::begin(&self.database, &self.buffer, transaction).await
+    }
+}

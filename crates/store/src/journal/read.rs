@@ -1,0 +1,143 @@
+//! Reading the journal back. Every read writes the buffered calls first, so it misses nothing.
+
+use callgate_contract::{Allowed, JournalId};
+use sqlx::any::AnyRow;
+
+use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success};
+use crate::{
+    StoreError,
+    row::{self, get},
+};
+
+impl Journal {
+    pub async fn run(&self, journal: JournalId) -> Result<Run, StoreError> {
+        let select = sqlx::query("SELECT * FROM run WHERE journal = $1");
+        let row = select
+            .bind(journal.0.to_string())
+            .fetch_optional(&self.database.readers)
+            .await?;
+        read_run(&row.ok_or(StoreError::UnknownRun(journal))?)
+    }
+
+    /// The run's calls, in order.
+    pub async fn recorded(&self, journal: JournalId) -> Result<Vec<RecordedCall>, StoreError> {
+        self.flush().await?;
+        let select = sqlx::query("SELECT * FROM call WHERE journal = $1 ORDER BY sequence");
+        let rows = select
+            .bind(journal.0.to_string())
+            .fetch_all(&self.database.readers)
+            .await?;
+        rows.iter().map(read_call).collect()
+    }
+
+    /// Runs that were begun and have not ended, oldest first. Just after a start these are the
+    /// ones a crash cut off.
+    pub async fn unfinished(&self) -> Result<Vec<Run>, StoreError> {
+        self.runs("SELECT * FROM run WHERE stop IS NULL ORDER BY journal")
+            .await
+    }
+
+    /// Runs that stopped to wait for an answer, oldest first.
+    pub async fn waiting_for_approval(&self) -> Result<Vec<Run>, StoreError> {
+        self.runs("SELECT * FROM run WHERE stop = 'approval' ORDER BY journal")
+            .await
+    }
+
+    async fn runs(&self, select: &'static str) -> Result<Vec<Run>, StoreError> {
+        let rows = sqlx::query(select)
+            .fetch_all(&self.database.readers)
+            .await?;
+        rows.iter().map(read_run).collect()
+    }
+}
+
+fn read_run(row: &AnyRow) -> Result<Run, StoreError> {
+    let code: Option<Vec<u8>> = get(row, "code")?;
+    let methods: Option<String> = get(row, "methods")?;
+    let seed: Vec<u8> = get(row, "seed")?;
+    let start = RunStart {
+        id: read_journal(row)?,
+        session: row::read_session(get(row, "session")?)?,
+        user: get(row, "user_name")?,
+        role: row::read_word("role", get(row, "role")?)?,
+        surface: row::read_word("surface", get(row, "surface")?)?,
+        code: code.map(|code| row::read_text("code", code)).transpose()?,
+        allowed: match methods {
+            None => Allowed::All,
+            Some(names) => Allowed::Only(row::read_json("methods", &names)?),
+        },
+        seed: seed
+            .try_into()
+            .map_err(|_| StoreError::damaged("seed", "wrong length"))?,
+    };
+    Ok(Run {
+        start,
+        started_at: row::read_time(get(row, "started_at")?)?,
+        finish: read_finish(row)?,
+    })
+}
+
+fn read_finish(row: &AnyRow) -> Result<Option<Finish>, StoreError> {
+    let stop: Option<String> = get(row, "stop")?;
+    let Some(stop) = stop else {
+        return Ok(None);
+    };
+    Ok(Some(Finish {
+        stop: row::read_word("stop", stop)?,
+        report: row::read_json("report", get(row, "report")?)?,
+        at: row::read_time(get(row, "finished_at")?)?,
+    }))
+}
+
+fn read_call(row: &AnyRow) -> Result<RecordedCall, StoreError> {
+    let clocks: Vec<u8> = get(row, "clocks")?;
+    let (clocks, rest) = clocks.as_chunks::<8>();
+    if !rest.is_empty() {
+        return Err(StoreError::damaged("clocks", "wrong length"));
+    }
+    let intent = CallIntent {
+        journal: read_journal(row)?,
+        sequence: row::read_count("sequence", get(row, "sequence")?)?,
+        method: get(row, "method")?,
+        kind: row::read_word("kind", get(row, "kind")?)?,
+        effect: row::read_word("effect", get(row, "effect")?)?,
+        arguments: get(row, "arguments")?,
+        clocks: clocks.iter().map(|c| i64::from_le_bytes(*c)).collect(),
+        threaded: get::<i64>(row, "threaded")? != 0,
+    };
+    Ok(RecordedCall {
+        intent,
+        outcome: read_outcome(row)?,
+    })
+}
+
+fn read_outcome(row: &AnyRow) -> Result<Option<CallOutcome>, StoreError> {
+    let outcome: Option<String> = get(row, "outcome")?;
+    let result = match outcome.as_deref() {
+        None => return Ok(None),
+        Some("value") => Ok(read_success(row)?),
+        Some("error") => Err(row::read_text("error", get(row, "error")?)?),
+        Some(other) => return Err(StoreError::damaged("outcome", other)),
+    };
+    Ok(Some(CallOutcome {
+        result,
+        micros: row::read_count("micros", get(row, "micros")?)?,
+    }))
+}
+
+fn read_success(row: &AnyRow) -> Result<Success, StoreError> {
+    let text: Option<Vec<u8>> = get(row, "text")?;
+    let parts: Option<String> = get(row, "parts")?;
+    Ok(Success {
+        value: get(row, "value")?,
+        text: text.map(|text| row::read_text("text", text)).transpose()?,
+        parts: match parts {
+            None => Vec::new(),
+            Some(parts) => row::read_json("parts", &parts)?,
+        },
+    })
+}
+
+fn read_journal(row: &AnyRow) -> Result<JournalId, StoreError> {
+    Ok(JournalId(row::read_uuid(get(row, "journal")?)?))
+}

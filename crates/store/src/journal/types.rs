@@ -1,0 +1,71 @@
+//! What the journal stores, as its callers see it. Values are bytes of `contract::codec`.
+
+use callgate_contract::{Allowed, Effect, JournalId, Kind, Part, Role, SessionKey, Stop, Surface};
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+/// What must be known to execute a run again after a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunStart {
+    pub id: JournalId,
+    pub session: SessionKey,
+    pub user: String,
+    pub role: Role,
+    pub surface: Surface,
+    /// `None` for a turn or a direct call.
+    pub code: Option<String>,
+    pub allowed: Allowed,
+    pub seed: [u8; 16],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub start: RunStart,
+    pub started_at: Timestamp,
+    /// `None` while it runs, and after a crash.
+    pub finish: Option<Finish>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    pub stop: Stop,
+    pub report: Json,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallIntent {
+    pub journal: JournalId,
+    /// Counts from 1.
+    pub sequence: u64,
+    /// `origin/name`.
+    pub method: String,
+    pub kind: Kind,
+    pub effect: Effect,
+    pub arguments: Vec<u8>,
+    /// Clock readings of the code since the call before, in nanoseconds.
+    pub clocks: Vec<i64>,
+    pub threaded: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallOutcome {
+    /// `Err` is the text the caller was shown.
+    pub result: Result<Success, String>,
+    pub micros: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Success {
+    pub value: Vec<u8>,
+    pub text: Option<String>,
+    pub parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    pub intent: CallIntent,
+    /// `None`: the call was begun and nobody knows how it ended. Whether it may be repeated is
+    /// told by `intent.effect`.
+    pub outcome: Option<CallOutcome>,
+}

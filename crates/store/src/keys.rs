@@ -1,0 +1,116 @@
+//! Access keys. The text of a key is shown once, when it is made; only its hash is kept, so a
+//! stolen database opens no door.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use sqlx::any::AnyRow;
+
+use crate::{
+    StoreError,
+    database::Database,
+    row::{self, get},
+};
+
+/// Marks our keys for people and for secret scanners.
+const PREFIX: &str = "callgate_";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Key {
+    pub id: String,
+    pub scopes: Vec<String>,
+    pub created_at: Timestamp,
+    pub revoked_at: Option<Timestamp>,
+}
+
+pub struct Keys<'a>(pub(crate) &'a Database);
+
+impl Keys<'_> {
+    /// The key's id, and its text, which cannot be had again.
+    pub async fn create(&self, scopes: &[String]) -> Result<(String, String), StoreError> {
+        let id = hex(&random::<6>()?);
+        let text = format!("{PREFIX}{}", hex(&random::<32>()?));
+        let mut writer = self.0.writer().await?;
+        sqlx::query(
+            "INSERT INTO access_key (id, hash, scopes, created_at) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(id.clone())
+        .bind(hash(&text))
+        .bind(row::json("scopes", &scopes)?)
+        .bind(row::now())
+        .execute(writer.connection())
+        .await?;
+        writer.release();
+        Ok((id, text))
+    }
+
+    /// The key of this text, unless it was revoked. The lookup is by hash: how long it takes
+    /// tells nothing about the key, whose 256 bits nobody guesses by prefix.
+    pub async fn verify(&self, text: &str) -> Result<Option<Key>, StoreError> {
+        let row = sqlx::query(
+            "SELECT id, scopes, created_at, revoked_at FROM access_key
+             WHERE hash = $1 AND revoked_at IS NULL",
+        )
+        .bind(hash(text))
+        .fetch_optional(&self.0.readers)
+        .await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Oldest first, the revoked included.
+    pub async fn list(&self) -> Result<Vec<Key>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, scopes, created_at, revoked_at FROM access_key ORDER BY created_at, id",
+        )
+        .fetch_all(&self.0.readers)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Revoking twice is an error: the second caller meant another key.
+    pub async fn revoke(&self, id: &str) -> Result<(), StoreError> {
+        let mut writer = self.0.writer().await?;
+        let revoked = sqlx::query(
+            "UPDATE access_key SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
+        )
+        .bind(id.to_owned())
+        .bind(row::now())
+        .execute(writer.connection())
+        .await?;
+        writer.release();
+        match revoked.rows_affected() {
+            0 => Err(StoreError::UnknownKey(id.to_owned())),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn random<const N: usize>() -> Result<[u8; N], StoreError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(StoreError::Random)?;
+    Ok(bytes)
+}
+
+fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn read(row: &AnyRow) -> Result<Key, StoreError> {
+    let revoked_at: Option<i64> = get(row, "revoked_at")?;
+    Ok(Key {
+        id: get(row, "id")?,
+        scopes: row::read_json("scopes", get(row, "scopes")?)?,
+        created_at: row::read_time(get(row, "created_at")?)?,
+        revoked_at: revoked_at.map(row::read_time).transpose()?,
+    })
+}

@@ -1,0 +1,151 @@
+//! Opening the store: the data directory, the connections, the migrations. The only place that
+//! makes pools.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use sqlx::{
+    AnyPool, SqlSafeStr,
+    any::{AnyConnectOptions, AnyPoolOptions},
+    migrate::{Migration, MigrationType, Migrator},
+};
+use tokio::sync::Mutex;
+
+use crate::{
+    Files, Journal, Store, StoreError,
+    database::{Database, Engine},
+};
+
+const DATABASE_FILE: &str = "callgate.db";
+const READERS: u32 = 4;
+
+/// What a write that has returned survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The death of our process.
+    #[default]
+    Process,
+    /// A power cut, at the price of waiting for the disk.
+    Power,
+}
+
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// `postgres://...`; `None` is SQLite in the data directory.
+    pub url: Option<String>,
+    pub data: PathBuf,
+    pub durability: Durability,
+}
+
+impl StoreOptions {
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        StoreOptions {
+            url: None,
+            data: data.into(),
+            durability: Durability::default(),
+        }
+    }
+}
+
+impl Store {
+    /// Creates what is missing: directory, database, tables.
+    pub async fn open(options: StoreOptions) -> Result<Store, StoreError> {
+        let files = Files::open(&options.data, options.durability)?;
+        sqlx::any::install_default_drivers();
+        let (engine, connect) = address(&options)?;
+        let database = Database {
+            engine,
+            durability: options.durability,
+            readers: readers(engine, connect.clone()),
+            options: connect,
+            writer: Mutex::new(None),
+        };
+        migrate(&database, &options.data).await?;
+        let database = Arc::new(database);
+        Ok(Store {
+            journal: Journal::new(Arc::clone(&database)),
+            database,
+            files,
+        })
+    }
+}
+
+fn address(options: &StoreOptions) -> Result<(Engine, AnyConnectOptions), StoreError> {
+    match &options.url {
+        None => {
+            let file = options.data.join(DATABASE_FILE);
+            let url = format!("sqlite://{}?mode=rwc", percent_encoded(&file));
+            Ok((Engine::Sqlite, url.parse()?))
+        }
+        Some(url) => match url.split_once(':') {
+            Some(("postgres" | "postgresql", _)) => Ok((Engine::Postgres, url.parse()?)),
+            scheme => Err(StoreError::Engine {
+                scheme: scheme.map_or("", |(scheme, _)| scheme).to_owned(),
+            }),
+        },
+    }
+}
+
+fn percent_encoded(path: &Path) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    path.as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(|byte| match plain(byte) {
+            true => char::from(*byte).to_string(),
+            false => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+/// Connects when first used: a command that only writes needs no reader.
+fn readers(engine: Engine, options: AnyConnectOptions) -> AnyPool {
+    let settings: &[&str] = match engine {
+        Engine::Sqlite => &["PRAGMA busy_timeout = 10000", "PRAGMA query_only = 1"],
+        Engine::Postgres => &["SET default_transaction_read_only = on"],
+    };
+    AnyPoolOptions::new()
+        .max_connections(READERS)
+        .after_connect(move |connection, _| {
+            Box::pin(async move {
+                for statement in settings {
+                    sqlx::query(*statement).execute(&mut *connection).await?;
+                }
+                Ok(())
+            })
+        })
+        .connect_lazy_with(options)
+}
+
+async fn migrate(database: &Database, data: &Path) -> Result<(), StoreError> {
+    let migrations = [(1, "spine", include_str!("../migrations/0001_spine.sql"))];
+    let migrations = migrations.map(|(version, description, text)| {
+        let (kind, sql) = (MigrationType::Simple, text.into_sql_str());
+        Migration::new(version, description.into(), kind, sql, false)
+    });
+    let _alone = lock(data).await?;
+    let mut writer = database.writer().await?;
+    let migrator = Migrator::with_migrations(migrations.into());
+    migrator
+        .run_direct(None, writer.connection(), false)
+        .await?;
+    writer.release();
+    Ok(())
+}
+
+/// Two processes that open a new SQLite database at once would both make its tables. The lock is
+/// on the directory itself, and ends with the returned file.
+async fn lock(data: &Path) -> Result<File, StoreError> {
+    let failed = |source| StoreError::Directory {
+        path: data.to_owned(),
+        source,
+    };
+    let directory = File::open(data).map_err(failed)?;
+    // A thread of its own, as it may wait for the other process.
+    let locking = tokio::task::spawn_blocking(move || directory.lock().map(|()| directory));
+    let locked = locking.await.map_err(|error| failed(error.into()))?;
+    locked.map_err(failed)
+}

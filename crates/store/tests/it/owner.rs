@@ -1,0 +1,187 @@
+//! One owner per data directory, told from a dead one, and spoken to through its socket.
+
+use std::{
+    io::{BufRead, BufReader},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
+
+use callgate_store::{ControlError, Handler, Held, Owner, OwnerError, request};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+};
+
+/// Answers with what it was asked.
+fn echo() -> Handler {
+    Arc::new(|request| Box::pin(async move { json!({ "asked": request }) }))
+}
+
+/// Longer than a socket's address may be.
+fn long_directory() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("数".repeat(60));
+    (directory, data)
+}
+
+#[tokio::test]
+async fn only_one_owns_and_the_next_after_it() {
+    let (_directory, data) = long_directory();
+    let owner = Owner::acquire(&data).unwrap();
+    let second = Owner::acquire(&data).unwrap_err();
+    let held = Held {
+        pid: Some(std::process::id()),
+    };
+    assert!(
+        matches!(second, OwnerError::Held(h) if h == held),
+        "{second}"
+    );
+    drop(owner);
+    Owner::acquire(&data).unwrap();
+}
+
+#[tokio::test]
+async fn a_killed_owner_holds_nothing() {
+    let (_directory, data) = long_directory();
+    let mut child = holder(&data);
+    let held = match Owner::acquire(&data) {
+        Err(OwnerError::Held(held)) => held,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(held.pid, Some(child.id()));
+    let answer = request(&data, &json!({"command": "ping"})).await.unwrap();
+    assert_eq!(answer, json!({"asked": {"command": "ping"}}));
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(data.join("control.sock").exists(), "a stale socket stays");
+    let nobody = request(&data, &json!({})).await;
+    assert!(
+        matches!(nobody, Err(ControlError::NotRunning(_))),
+        "{nobody:?}"
+    );
+    let owner = Owner::acquire(&data).unwrap();
+    let served = tokio::select! {
+        ended = owner.serve(echo()) => panic!("{ended:?}"),
+        answer = asked_until_answered(&data) => answer,
+    };
+    assert_eq!(served, json!({"asked": 1}));
+    drop(owner);
+    assert!(!data.join("control.sock").exists());
+}
+
+async fn asked_until_answered(data: &Path) -> serde_json::Value {
+    loop {
+        match request(data, &json!(1)).await {
+            Ok(answer) => return answer,
+            Err(ControlError::NotRunning(_)) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Another process that owns `data` and serves; it has said so when this returns.
+#[allow(clippy::disallowed_methods, reason = "a second process")]
+fn holder(data: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "owner::hold", "--ignored", "--nocapture"])
+        .env("CALLGATE_TEST_DATA", data)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let ready = output
+        .lines()
+        .any(|line| line.unwrap().ends_with("serving"));
+    assert!(ready, "the other process ended");
+    child
+}
+
+/// Run by the test above in a process of its own.
+#[tokio::test]
+#[ignore = "the process that is killed"]
+async fn hold() {
+    let Some(data) = std::env::var_os("CALLGATE_TEST_DATA") else {
+        return;
+    };
+    let data = PathBuf::from(data);
+    let owner = Owner::acquire(&data).unwrap();
+    let ready = async {
+        asked_until_answered(&data).await;
+        println!("\nserving");
+        std::future::pending::<()>().await
+    };
+    tokio::select! {
+        ended = owner.serve(echo()) => panic!("{ended:?}"),
+        () = ready => {}
+    }
+}
+
+#[tokio::test]
+async fn the_socket_is_private_and_answers_line_by_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    let owner = Owner::acquire(data).unwrap();
+    let talk = async {
+        asked_until_answered(data).await;
+        let socket = data.join("control.sock");
+        for file in ["control.sock", "lock"] {
+            let mode = std::fs::metadata(data.join(file)).unwrap().permissions();
+            assert_eq!(mode.mode() & 0o777, 0o600, "{file}");
+        }
+        let mut stream = UnixStream::connect(&socket).await.unwrap();
+        let lines = "{\"a\":\"你\"}\nnot json\n[1]\n";
+        stream.write_all(lines.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).await.unwrap();
+        let answers: Vec<&str> = answers.lines().collect();
+        assert_eq!(answers[0], r#"{"asked":{"a":"你"}}"#);
+        assert!(answers[1].starts_with(r#"{"error":"the request is not JSON"#));
+        assert_eq!(answers[2], r#"{"asked":[1]}"#);
+
+        // A line without end is cut off, and costs the owner nothing more.
+        let mut stream = UnixStream::connect(&socket).await.unwrap();
+        let flood = vec![b'x'; 1 << 20];
+        while stream.write_all(&flood).await.is_ok() {}
+        assert_eq!(asked_until_answered(data).await, json!({"asked": 1}));
+    };
+    tokio::select! {
+        ended = owner.serve(echo()) => panic!("{ended:?}"),
+        () = talk => {}
+    }
+}
+
+#[tokio::test]
+async fn many_commands_at_once_are_all_answered() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().to_owned();
+    let owner = Owner::acquire(&data).unwrap();
+    let talk = async {
+        asked_until_answered(&data).await;
+        let mut asking = tokio::task::JoinSet::new();
+        for n in 0..100 {
+            let data = data.clone();
+            asking.spawn(async move { (n, request(&data, &json!(n)).await.unwrap()) });
+        }
+        for (n, answer) in asking.join_all().await {
+            assert_eq!(answer, json!({ "asked": n }));
+        }
+    };
+    tokio::select! {
+        ended = owner.serve(echo()) => panic!("{ended:?}"),
+        () = talk => {}
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_runs_that_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    for data in [directory.path(), &directory.path().join("missing")] {
+        let nobody = request(data, &json!({})).await;
+        assert!(matches!(nobody, Err(ControlError::NotRunning(_))));
+    }
+}

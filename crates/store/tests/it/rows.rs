@@ -1,0 +1,318 @@
+//! Approvals, notes, log, outbox, keys and sessions, on both engines.
+
+use callgate_contract::{BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, SessionKey};
+use callgate_store::{
+    ApprovalState, Ask, Decision, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, Rule, Store, StoreError,
+};
+use callgate_testkit::on_each_engine;
+use serde_json::json;
+
+use crate::common::{call, session, value};
+
+/// Applies changes the only way there is.
+async fn apply(store: &Store, changes: &[Change]) -> Result<(), StoreError> {
+    let rows = call(JournalId::fresh(), 1, Effect::Rows);
+    store.journal().record(&rows, &value(0), changes).await
+}
+
+fn note(name: &str, text: &str) -> Change {
+    Change::Remember {
+        session: session("a"),
+        name: name.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+fn send(to: &str, text: &str) -> Change {
+    Change::Send {
+        message: Message {
+            session: session(to),
+            parts: vec![Part::text(text)],
+        },
+    }
+}
+
+fn ask(sequence: u64, journal: JournalId) -> Ask {
+    Ask {
+        journal,
+        sequence,
+        session: session("a"),
+        user: "李四".to_owned(),
+        method: "builtin/send_message".to_owned(),
+        arguments: json!({"text": "你好\u{0}"}),
+    }
+}
+
+#[tokio::test]
+async fn an_approval_is_asked_once_and_answered_once() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let approvals = store.approvals();
+        let journal = JournalId::fresh();
+        let first = approvals.ask(&ask(1, journal)).await.unwrap();
+        assert_eq!((first.id, first.state), (1, ApprovalState::Pending));
+        assert_eq!(first.ask, ask(1, journal));
+        assert_eq!(approvals.ask(&ask(1, journal)).await.unwrap(), first);
+        let second = approvals.ask(&ask(2, journal)).await.unwrap();
+        assert_eq!(second.id, 2);
+
+        let answered = approvals.answer(1, Decision::Allow, false).await.unwrap();
+        assert_eq!(answered.state, ApprovalState::Allowed);
+        assert!(answered.answered_at.is_some());
+        assert_eq!(approvals.ask(&ask(1, journal)).await.unwrap(), answered);
+        let again = approvals.answer(1, Decision::Deny, true).await.unwrap_err();
+        assert_eq!(again.to_string(), "approval 1 is already allowed");
+        let unknown = approvals.answer(9, Decision::Deny, true).await;
+        assert!(matches!(unknown, Err(StoreError::UnknownApproval(9))));
+
+        // A restart forgets nothing.
+        let store = home.open().await;
+        let pending = store.approvals().list(Some(ApprovalState::Pending)).await;
+        assert_eq!(pending.unwrap(), [second.clone()]);
+        let all = store.approvals().list(None).await.unwrap();
+        assert_eq!(all, [answered, second]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn always_becomes_the_rule_of_that_method_in_that_session() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let approvals = store.approvals();
+        let method = "builtin/send_message";
+        let rule = async || approvals.rule(&session("a"), method).await.unwrap();
+        for (decision, always, expected) in [
+            (Decision::Allow, false, None),
+            (Decision::Allow, true, Some(Rule::Always)),
+            (Decision::Deny, false, Some(Rule::Always)),
+            (Decision::Deny, true, Some(Rule::Never)),
+        ] {
+            let asked = approvals.ask(&ask(1, JournalId::fresh())).await.unwrap();
+            approvals.answer(asked.id, decision, always).await.unwrap();
+            assert_eq!(rule().await, expected);
+        }
+        let elsewhere = approvals.rule(&session("b"), method).await.unwrap();
+        assert_eq!(elsewhere, None);
+        let other = approvals.rule(&session("a"), "builtin/now").await.unwrap();
+        assert_eq!(other, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn notes_are_found_in_any_script_and_case() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let changes = [
+            note("Birthday", "ÉLODIE, 3 May"),
+            note("饮食", "他不吃香菜\0"),
+            note("old", "x"),
+            note("old", "new text"),
+            note("gone", "x"),
+            Change::Forget {
+                session: session("a"),
+                name: "gone".to_owned(),
+            },
+        ];
+        apply(&store, &changes).await.unwrap();
+        for (query, expected) in [
+            ("élodie", vec!["Birthday"]),
+            ("BIRTH", vec!["Birthday"]),
+            ("香菜", vec!["饮食"]),
+            ("饮", vec!["饮食"]),
+            ("gone", vec![]),
+            ("", vec!["Birthday", "old", "饮食"]),
+            ("%", vec![]),
+        ] {
+            let found = store.notes().search(&session("a"), query).await.unwrap();
+            let names: Vec<_> = found.iter().map(|note| &*note.name).collect();
+            assert_eq!(names, expected, "{query}");
+        }
+        let get = async |from: &SessionKey, name: &str| store.notes().get(from, name).await;
+        let found = get(&session("a"), "饮食").await.unwrap().unwrap();
+        assert_eq!(found.text, "他不吃香菜\0");
+        assert_eq!(get(&session("a"), "gone").await.unwrap(), None);
+        assert_eq!(get(&session("b"), "old").await.unwrap(), None);
+        assert_eq!(store.notes().list(&session("b")).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_note_has_bounds() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let long = "n".repeat(MAX_NOTE_NAME);
+        let text = "字".repeat(MAX_NOTE_TEXT / 3);
+        apply(&store, &[note(&long, &text)]).await.unwrap();
+        for (name, text) in [
+            ("", "x"),
+            ("n", ""),
+            (&*format!("{long}n"), "x"),
+            ("n", &*format!("{text}字字")),
+            ("a\0b", "x"),
+            ("a\nb", "x"),
+        ] {
+            let refused = apply(&store, &[note(name, text)]).await;
+            assert!(refused.is_err(), "{name:?}");
+        }
+        assert_eq!(store.notes().list(&session("a")).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+/// Refuses what `refuse` names and remembers the rest.
+struct Platform {
+    refuse: &'static str,
+    got: std::sync::Mutex<Vec<(i64, String)>>,
+}
+
+impl Outbox for Platform {
+    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        let text = format!("{:?}", message.parts);
+        let answer = match text.contains(self.refuse) {
+            true => Err("offline".to_owned()),
+            false => Ok(()),
+        };
+        if answer.is_ok() {
+            self.got
+                .lock()
+                .unwrap()
+                .push((id, message.session.id().to_owned()));
+        }
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+#[tokio::test]
+async fn messages_leave_in_order_and_wait_behind_one_that_cannot() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let messages = [
+            send("a", "1"),
+            send("a", "bad"),
+            send("b", "3"),
+            send("a", "4"),
+        ];
+        apply(&store, &messages).await.unwrap();
+        let mut platform = Platform {
+            refuse: "bad",
+            got: Default::default(),
+        };
+        let done = store
+            .outbox()
+            .deliver_pending(None, &platform)
+            .await
+            .unwrap();
+        assert_eq!(done.delivered, 2);
+        assert_eq!(done.failed, [(2, "offline".to_owned())]);
+        let waiting = store.outbox().pending(Some(&session("a"))).await.unwrap();
+        let ids: Vec<i64> = waiting.iter().map(|pending| pending.id).collect();
+        assert_eq!(ids, [2, 4]);
+
+        platform.refuse = "nothing";
+        let store = home.open().await;
+        let done = store
+            .outbox()
+            .deliver_pending(None, &platform)
+            .await
+            .unwrap();
+        assert_eq!((done.delivered, done.failed.len()), (2, 0));
+        assert_eq!(store.outbox().pending(None).await.unwrap(), []);
+        let got = platform.got.into_inner().unwrap();
+        let expected = [(1, "a"), (3, "b"), (2, "a"), (4, "a")];
+        assert_eq!(got, expected.map(|(id, to)| (id, to.to_owned())));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_log_keeps_what_was_said() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let log = store.log();
+        let said = [Part::text("问\0题")];
+        log.append(&session("a"), LogRole::User, &said)
+            .await
+            .unwrap();
+        let row = Change::SystemRow {
+            session: session("a"),
+            text: "noted".to_owned(),
+        };
+        apply(&store, &[send("a", "answer"), row]).await.unwrap();
+        let rows = log.list(&session("a"), 10).await.unwrap();
+        let rows: Vec<_> = rows.into_iter().map(|row| (row.role, row.parts)).collect();
+        let expected = [
+            (LogRole::User, said.to_vec()),
+            (LogRole::Assistant, vec![Part::text("answer")]),
+            (LogRole::System, vec![Part::text("noted")]),
+        ];
+        assert_eq!(rows, expected);
+        let newest = log.list(&session("a"), 1).await.unwrap();
+        assert_eq!(newest[0].role, LogRole::System);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_opens_until_revoked_and_is_not_stored() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let scopes = ["models".to_owned()];
+        let (id, text) = store.keys().create(&scopes).await.unwrap();
+        let (_, other) = store.keys().create(&[]).await.unwrap();
+        assert_ne!(text, other);
+        let key = store.keys().verify(&text).await.unwrap().unwrap();
+        assert_eq!((&key.id, &*key.scopes), (&id, &scopes[..]));
+        for wrong in ["", "callgate_", &text.to_uppercase(), &format!("{text}0")] {
+            assert_eq!(store.keys().verify(wrong).await.unwrap(), None);
+        }
+        store.keys().revoke(&id).await.unwrap();
+        assert_eq!(store.keys().verify(&text).await.unwrap(), None);
+        let again = store.keys().revoke(&id).await;
+        assert!(matches!(again, Err(StoreError::UnknownKey(_))));
+        let list = store.keys().list().await.unwrap();
+        assert_eq!(list.len(), 2);
+        let secret = text.trim_start_matches("callgate_");
+        assert!(!format!("{list:?}").contains(secret));
+        if home.options().url.is_none() {
+            for file in ["callgate.db", "callgate.db-wal"] {
+                let bytes = std::fs::read(home.data().join(file)).unwrap_or_default();
+                let found = bytes.windows(secret.len()).any(|w| w == secret.as_bytes());
+                assert!(!found, "the key's text is in {file}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sessions_get_numbers_from_one_however_many_ask_at_once() {
+    on_each_engine(async |home| {
+        // Two stores on one database, as two processes would have.
+        let stores = [home.open().await, home.open().await];
+        let mut asking = tokio::task::JoinSet::new();
+        for n in 0..40 {
+            let store = stores[n % 2].clone();
+            asking.spawn(async move {
+                let key = session(&format!("{}", n / 4));
+                store.sessions().open(&key).await.unwrap()
+            });
+        }
+        let opened = asking.join_all().await;
+        let list = stores[0].sessions().list().await.unwrap();
+        assert_eq!(list.len(), 10);
+        for session in &opened {
+            assert!(list.contains(session));
+            let found = stores[1].sessions().get(&session.key).await.unwrap();
+            assert_eq!(found.as_ref(), Some(session));
+        }
+        let mut numbers: Vec<u32> = list.iter().map(|session| session.number).collect();
+        numbers.sort();
+        assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
+        let nobody = stores[0].sessions().get(&session("nobody")).await.unwrap();
+        assert_eq!(nobody, None);
+    })
+    .await;
+}

@@ -1,0 +1,81 @@
+//! Running one test on each engine, each time with a fresh data directory and database.
+
+use std::{fmt, path::Path};
+
+use callgate_store::{Durability, Store, StoreOptions};
+use tempfile::TempDir;
+
+use crate::postgres;
+
+/// One engine's empty store, gone with this value.
+pub struct Home {
+    options: StoreOptions,
+    /// Held for its removal.
+    _directory: TempDir,
+}
+
+impl Home {
+    pub fn sqlite() -> Home {
+        Home::new(None)
+    }
+
+    /// # Panics
+    /// Where PostgreSQL is not installed or does not start: a test that cannot run has failed.
+    pub async fn postgres() -> Home {
+        Home::new(Some(postgres::fresh_database().await))
+    }
+
+    fn new(url: Option<String>) -> Home {
+        let directory = TempDir::with_prefix("callgate-test-").expect("a temporary directory");
+        let options = StoreOptions {
+            url,
+            data: directory.path().join("data"),
+            durability: Durability::Process,
+        };
+        Home {
+            options,
+            _directory: directory,
+        }
+    }
+
+    /// Ends every connection to the database from the server's side.
+    ///
+    /// # Panics
+    /// On SQLite, which has none.
+    pub async fn cut_connections(&self) {
+        let url = self.options.url.as_ref().expect("a PostgreSQL store");
+        postgres::cut_connections(url).await;
+    }
+
+    pub fn data(&self) -> &Path {
+        &self.options.data
+    }
+
+    pub fn options(&self) -> StoreOptions {
+        self.options.clone()
+    }
+
+    /// Opens the store; again after a restart, as often as asked.
+    pub async fn open(&self) -> Store {
+        let opened = Store::open(self.options()).await;
+        opened.unwrap_or_else(|error| panic!("the store does not open on {self}: {error}"))
+    }
+}
+
+impl fmt::Display for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.options.url {
+            None => "SQLite",
+            Some(_) => "PostgreSQL",
+        })
+    }
+}
+
+/// Runs the test on SQLite, then on PostgreSQL.
+pub async fn on_each_engine(test: impl AsyncFn(Home)) {
+    for home in [Home::sqlite(), Home::postgres().await] {
+        // Shown with a failure only.
+        println!("on {home}");
+        test(home).await;
+    }
+}
