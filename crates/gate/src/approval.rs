@@ -1,14 +1,16 @@
 //! Waiting for the operator. The store remembers what was asked and answered; this only waits,
 //! and refuses an answer that was given for another call.
 
-use std::sync::Arc;
-
 use callgate_contract::{Caller, Value};
 use callgate_store::{Approval, ApprovalState, Ask, CallIntent, Decision, Rule, StoreError};
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{CallError, Gate, registry::Entry, view::view};
+use crate::{
+    CallError, Gate,
+    registry::Entry,
+    view::{Purpose, view},
+};
 
 impl Gate {
     /// Answers approval `id` and wakes the call that waits for it, if one still does. With
@@ -32,7 +34,7 @@ impl Gate {
     pub(crate) async fn approve(
         &self,
         caller: &Caller,
-        entry: &Arc<Entry>,
+        entry: &Entry,
         intent: &CallIntent,
         arguments: &[(String, Value)],
     ) -> Result<(), CallError> {
@@ -43,11 +45,8 @@ impl Gate {
         let failed = |source| CallError::unrecorded(&entry.info().name, source);
         let denied = || CallError::Denied { method: method() };
         let approvals = self.store().approvals();
-        match approvals
-            .rule(&caller.session, &entry.full_name)
-            .await
-            .map_err(failed)?
-        {
+        let rule = approvals.rule(&caller.session, &entry.full_name).await;
+        match rule.map_err(failed)? {
             Some(Rule::Always) => return Ok(()),
             Some(Rule::Never) => return Err(denied()),
             None => {}
@@ -59,7 +58,7 @@ impl Gate {
             session: caller.session.clone(),
             user: caller.user.clone(),
             method: entry.full_name.clone(),
-            arguments: view(arguments).unwrap_or_default(),
+            arguments: view(arguments, Purpose::Read).unwrap_or_default(),
         };
         let until = Instant::now() + self.policy().approval_wait;
         let mut answers = self.answers().subscribe();
@@ -76,13 +75,15 @@ impl Gate {
                 ApprovalState::Denied => return Err(denied()),
                 ApprovalState::Pending => {}
             }
-            if !matches!(timeout_at(until, answers.changed()).await, Ok(Ok(()))) {
+            let answered = timeout_at(until, answers.changed()).await;
+            // Also after the wait has ended: an answer may have come in its last moment.
+            approval = approvals.get(approval.id).await.map_err(failed)?;
+            if answered.is_err() && approval.state == ApprovalState::Pending {
                 return Err(CallError::ApprovalPending {
                     method: method(),
                     id: approval.id,
                 });
             }
-            approval = approvals.get(approval.id).await.map_err(failed)?;
         }
     }
 }

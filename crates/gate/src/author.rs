@@ -11,7 +11,7 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use crate::view::view;
+use crate::view::{Purpose, view};
 
 /// How long a method may run unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -148,7 +148,7 @@ impl Method for Function {
 }
 
 fn read<A: DeserializeOwned>(arguments: &[(String, Value)]) -> Result<A, MethodError> {
-    let seen = view(arguments).map_err(MethodError::new)?;
+    let seen = view(arguments, Purpose::Read).map_err(MethodError::new)?;
     serde_json::from_value(seen).map_err(|error| MethodError::new(format!("arguments: {error}")))
 }
 

@@ -105,10 +105,7 @@ impl Gate {
         let intent = CallIntent {
             journal: caller.journal,
             sequence: request.sequence,
-            method: match &entry {
-                Some(entry) => entry.full_name.clone(),
-                None => request.name.to_owned(),
-            },
+            method: written::name(entry.as_deref(), request.name),
             kind: entry.as_ref().map_or(Kind::Tool, |entry| entry.info().kind),
             effect: entry
                 .as_ref()

@@ -54,8 +54,8 @@ pub enum CallError {
     /// A failure that was journaled by an earlier process, in its words.
     #[error("{message}")]
     Recorded { method: String, message: String },
-    /// What happened could not be made durable, so it must not count as done.
-    #[error("'{method}' could not be recorded: {source}")]
+    /// The store cannot say or keep what happened, so the call must not count as done.
+    #[error("the record of '{method}' failed: {source}")]
     Store { method: String, source: StoreError },
 }
 

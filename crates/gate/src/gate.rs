@@ -14,12 +14,14 @@ use crate::{
     error::{CallError, InvalidMethod},
     nearest::nearest,
     registry::{Entry, Registry},
+    written,
 };
 
 /// What the operator decided for all callers.
 #[derive(Clone, Debug)]
 pub struct GatePolicy {
-    /// Methods that need an approval, in any spelling; `*` means every method.
+    /// Methods that need an approval, in any spelling; `*` means every method. A bare name stands
+    /// for all methods of that name, so that none escapes behind another.
     pub ask: Vec<String>,
     /// How long a call waits for an answer before it gives up for now.
     pub approval_wait: Duration,
@@ -115,13 +117,9 @@ impl Gate {
     }
 
     /// Does the operator want to be asked before this method?
-    pub(crate) fn must_ask(&self, entry: &Arc<Entry>) -> bool {
+    pub(crate) fn must_ask(&self, entry: &Entry) -> bool {
         let ask = &self.0.policy.ask;
-        !ask.is_empty()
-            && self.read(|registry| {
-                ask.iter()
-                    .any(|name| name == "*" || means(registry, name, entry))
-            })
+        ask.iter().any(|name| name == "*" || entry.is_called(name))
     }
 
     pub(crate) fn resolve(&self, name: &str) -> Option<Arc<Entry>> {
@@ -141,7 +139,7 @@ impl Gate {
                     .reachable()
                     .filter(|entry| may_use(registry, caller, entry));
                 return Err(CallError::Unknown {
-                    name: name.to_owned(),
+                    name: written::name(None, name),
                     nearest: nearest(name, usable.map(|entry| entry.info().name.as_str())),
                 });
             };
@@ -155,11 +153,8 @@ impl Gate {
             if !grants(registry, caller, &entry) {
                 return Err(CallError::NotGranted { method: method() });
             }
-            if caller
-                .grant
-                .expires
-                .is_some_and(|end| end <= Instant::now())
-            {
+            let expires = caller.grant.expires;
+            if expires.is_some_and(|end| end <= Instant::now()) {
                 return Err(CallError::Expired { method: method() });
             }
             Ok(entry)
@@ -167,23 +162,13 @@ impl Gate {
     }
 
     fn read<T>(&self, look: impl FnOnce(&Registry) -> T) -> T {
-        look(
-            &self
-                .0
-                .registry
-                .read()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        let registry = self.0.registry.read();
+        look(&registry.unwrap_or_else(PoisonError::into_inner))
     }
 
     fn write<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
-        change(
-            &mut self
-                .0
-                .registry
-                .write()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        let registry = self.0.registry.write();
+        change(&mut registry.unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -201,8 +186,6 @@ fn grants(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
 /// A name stands for the method it resolves to and no other: a grant of `now` does not reach
 /// `client:x/now` while `now` is a builtin.
 fn means(registry: &Registry, name: &str, entry: &Arc<Entry>) -> bool {
-    (name == entry.info().name || name == entry.full_name || name == entry.tool_name)
-        && registry
-            .resolve(name)
-            .is_some_and(|found| Arc::ptr_eq(found, entry))
+    let meant = || registry.resolve(name);
+    entry.is_called(name) && meant().is_some_and(|found| Arc::ptr_eq(found, entry))
 }

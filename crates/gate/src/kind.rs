@@ -70,11 +70,11 @@ fn part((index, value): (usize, &Value)) -> Result<Part, String> {
     };
     read.ok_or_else(|| {
         let what = match kind {
-            Some(kind) => format!("a '{kind}' part that lacks its content or is not known"),
-            None => format!("a {} without a 'type'", value.type_name()),
+            Some(kind) => format!("the part '{kind}' is not known or lacks its content"),
+            None => format!("{} is no part: it has no 'type'", value.type_name()),
         };
         format!(
-            "result[{index}] is {what}; parts are text, image_url, input_audio, image, audio, file"
+            "result[{index}]: {what}; parts are text, image_url, input_audio, image, audio, file"
         )
     })
 }
@@ -213,15 +213,15 @@ mod tests {
         let text = Value::from("ok");
         check(
             Value::List(vec![text.clone(), Value::Int(1)]),
-            "result[1] is a int without a 'type'",
+            "result[1]: int is no part",
         );
         check(
             Value::List(vec![dict([("type", "video".into())])]),
-            "result[0] is a 'video' part",
+            "result[0]: the part 'video' is not known",
         );
         check(
             Value::List(vec![dict([("type", "image".into())])]),
-            "result[0] is a 'image' part",
+            "result[0]: the part 'image' is not known or lacks its content",
         );
     }
 }

@@ -6,6 +6,7 @@ mod approval;
 mod arguments;
 mod author;
 mod catch;
+mod check;
 mod dispatch;
 mod error;
 mod gate;

@@ -1,9 +1,14 @@
 //! Which known names a mistyped one may have meant.
 
 const MOST: usize = 3;
+/// Bytes. Longer names resemble nothing, and comparing takes time by their length.
+const MAX_NAME: usize = 100;
 
 /// At most three of `known`, nearest first: few edits away, or one name contained in the other.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    if name.len() > MAX_NAME {
+        return Vec::new();
+    }
     let wanted = name.to_lowercase();
     let limit = (wanted.chars().count() / 3).max(1);
     let mut near: Vec<(usize, &str)> = known
@@ -52,5 +57,6 @@ mod tests {
         check("nwo", &[]);
         check("noww", &["now"]);
         check("search_the_web", &[]);
+        check(&"send_message".repeat(10), &[]);
     }
 }

@@ -53,9 +53,7 @@ impl Gate {
     /// Is this call the recorded one? If not, the run that makes it has diverged from its record.
     pub fn is_recorded(&self, recorded: &RecordedCall, name: &str, arguments: Arguments) -> bool {
         let entry = self.resolve(name);
-        let method = entry
-            .as_ref()
-            .map_or(name, |entry| entry.full_name.as_str());
+        let method = written::name(entry.as_deref(), name);
         let (written, _) = written::encode(arguments);
         method == recorded.intent.method && written.unwrap_or_default() == recorded.intent.arguments
     }
@@ -94,15 +92,26 @@ impl Gate {
             micros,
         };
         let journal = self.store().journal();
-        let recorded = if intent.effect == Effect::Effectful {
-            let (id, sequence) = (intent.journal, intent.sequence);
+        let (id, sequence) = (intent.journal, intent.sequence);
+        let begun = intent.effect == Effect::Effectful;
+        let recorded = if begun {
             journal.outcome(id, sequence, &outcome, changes).await
         } else if changes.is_empty() {
             journal.outcome_soon(intent, outcome).await
         } else {
             journal.record(&intent, &outcome, changes).await
         };
-        recorded.map_err(|source| CallError::unrecorded(name, source))?;
+        if let Err(source) = recorded {
+            let error = CallError::unrecorded(name, source);
+            if begun && !changes.is_empty() {
+                // It may be the rows that were refused: the failure is then what is known of the
+                // call, which would otherwise read as unknown.
+                let result = Err(error.to_string());
+                let failure = CallOutcome { result, micros };
+                journal.outcome(id, sequence, &failure, &[]).await.ok();
+            }
+            return Err(error);
+        }
         result.map(|done| Outcome {
             micros,
             ..done.outcome

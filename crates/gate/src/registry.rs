@@ -8,7 +8,7 @@ use std::{
 
 use callgate_contract::{Method, MethodInfo, Origin};
 
-use crate::{arguments::Checker, error::InvalidMethod, python, signature::Signature};
+use crate::{check::Checker, error::InvalidMethod, python, signature::Signature};
 
 /// A registered method with what is computed from its description once.
 pub(crate) struct Entry {
@@ -51,6 +51,13 @@ impl Entry {
 
     pub(crate) fn info(&self) -> &MethodInfo {
         self.method.info()
+    }
+
+    /// Is `name` one of the ways to write this method, whatever else it may mean?
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.spellings()
+            .iter()
+            .any(|(spelling, _)| *spelling == name)
     }
 
     /// Every way to write this method.

@@ -1,10 +1,25 @@
-//! Arguments as the journal keeps them: as the caller wrote them, `([positional...], {name: value})`
-//! in the codec's bytes. Equal bytes mean the same call.
+//! A call as the journal keeps it: the method in full, and the arguments as the caller wrote them,
+//! `([positional...], {name: value})` in the codec's bytes. Equal name and bytes mean the same call.
 
 use callgate_contract::{
     Arguments, Value,
     codec::{self, CodecError},
 };
+
+use crate::registry::Entry;
+
+/// Longest name of an unknown method that is kept, in characters.
+const MAX_NAME: usize = 200;
+
+/// `origin/name`; of what is no method the name as written, cut, and without the control
+/// characters that a database may refuse: untrusted code chose it.
+pub(crate) fn name(entry: Option<&Entry>, name: &str) -> String {
+    let clean = |c: char| if c.is_control() { '\u{FFFD}' } else { c };
+    match entry {
+        Some(entry) => entry.full_name.clone(),
+        None => name.chars().take(MAX_NAME).map(clean).collect(),
+    }
+}
 
 /// Encodes without copying; the arguments come back as they were.
 pub(crate) fn encode(arguments: Arguments) -> (Result<Vec<u8>, CodecError>, Arguments) {

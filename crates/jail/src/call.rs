@@ -6,10 +6,10 @@ use crate::sys::now_micros;
 /// Where a child finds its call socket.
 pub const CALL_SOCKET: i32 = 3;
 
-pub fn exchange(mut request: &[u8], buffer: &mut [u8], spin_micros: u64) -> isize {
+pub fn exchange(socket: i32, mut request: &[u8], buffer: &mut [u8], spin_micros: u64) -> isize {
     while !request.is_empty() {
         // SAFETY: a live slice and its length.
-        let written = unsafe { libc::write(CALL_SOCKET, request.as_ptr().cast(), request.len()) };
+        let written = unsafe { libc::write(socket, request.as_ptr().cast(), request.len()) };
         match usize::try_from(written) {
             Ok(written) if written > 0 => request = request.get(written..).unwrap_or_default(),
             _ if interrupted() => {}
@@ -19,7 +19,7 @@ pub fn exchange(mut request: &[u8], buffer: &mut [u8], spin_micros: u64) -> isiz
     if spin_micros > 0 {
         let until = now_micros() + spin_micros;
         loop {
-            let received = receive(buffer, libc::MSG_DONTWAIT);
+            let received = receive(socket, buffer, libc::MSG_DONTWAIT);
             if received >= 0 {
                 return received;
             }
@@ -30,16 +30,16 @@ pub fn exchange(mut request: &[u8], buffer: &mut [u8], spin_micros: u64) -> isiz
         }
     }
     loop {
-        let received = receive(buffer, 0);
+        let received = receive(socket, buffer, 0);
         if received >= 0 || !interrupted() {
             return received;
         }
     }
 }
 
-fn receive(buffer: &mut [u8], flags: i32) -> isize {
+fn receive(socket: i32, buffer: &mut [u8], flags: i32) -> isize {
     // SAFETY: a live slice and its length.
-    unsafe { libc::recv(CALL_SOCKET, buffer.as_mut_ptr().cast(), buffer.len(), flags) }
+    unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), flags) }
 }
 
 fn interrupted() -> bool {

@@ -61,7 +61,7 @@ pub unsafe extern "C" fn callgate_lease() -> i32 {
     sys::or_exit(lease::lease(PLAN.get()))
 }
 
-/// One exchange on the call socket: writes `request`, then reads at most `capacity` bytes of the
+/// One exchange on a call socket: writes `request`, then reads at most `capacity` bytes of the
 /// answer into `buffer`, spinning for up to `spin_micros` before it sleeps. Returns the bytes
 /// read; 0 or less means that the host hung up.
 ///
@@ -69,6 +69,7 @@ pub unsafe extern "C" fn callgate_lease() -> i32 {
 /// `request` must be readable for `length` bytes and `buffer` writable for `capacity` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn callgate_call(
+    socket: i32,
     request: *const u8,
     length: usize,
     buffer: *mut u8,
@@ -82,5 +83,5 @@ pub unsafe extern "C" fn callgate_call(
             core::slice::from_raw_parts_mut(buffer, capacity),
         )
     };
-    call::exchange(request, buffer, spin_micros)
+    call::exchange(socket, request, buffer, spin_micros)
 }

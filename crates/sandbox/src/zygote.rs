@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-use callgate_contract::SandboxError;
+use callgate_contract::{SandboxError, UID_BASE};
 use rustix::{
     fs::{MemfdFlags, OFlags, fcntl_setfl, memfd_create},
     net::{
@@ -76,8 +76,7 @@ const MODULES: [(&str, &str); 7] = [
 /// Where the operator's packages are seen from inside.
 const PACKAGES: &str = "/opt/packages";
 
-/// First host user id of the range that sessions are mapped to, when we may map a range.
-const UID_BASE: u32 = 200_000;
+/// How many user ids from `UID_BASE` on are mapped, when we may map a range.
 const UID_COUNT: u32 = 65_536;
 
 /// Bytes of each scratch filesystem (`/tmp`, `/app`) of a child.

@@ -27,7 +27,7 @@ use crate::owner::{Handler, OwnerError, SOCKET};
 
 /// Bytes of one request or answer.
 const MAX_LINE: u64 = 16 << 20;
-/// How long a peer may take to send a line it has begun, or to accept one.
+/// How long a peer may take to send its next line, or to accept an answer.
 const STALL: Duration = Duration::from_secs(10);
 /// Connections served at once; more wait to be accepted.
 const MAX_CONNECTIONS: usize = 32;

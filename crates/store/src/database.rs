@@ -93,9 +93,16 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Ends the transaction and gives the connection back.
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
-        sqlx::query("COMMIT").execute(&mut self.connection).await?;
+        self.commit_and_keep().await?;
         self.release();
+        Ok(())
+    }
+
+    /// Ends the transaction; nobody else writes until the connection is given back.
+    pub(crate) async fn commit_and_keep(&mut self) -> Result<(), StoreError> {
+        sqlx::query("COMMIT").execute(&mut self.connection).await?;
         Ok(())
     }
 

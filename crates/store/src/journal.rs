@@ -3,6 +3,7 @@
 //! commit together, once. Calls that may be repeated wait in memory for the next durable write.
 
 mod buffer;
+mod calls;
 mod read;
 mod rows;
 mod types;
@@ -44,7 +45,7 @@ impl Journal {
     pub async fn intent(&self, call: &CallIntent) -> Result<(), StoreError> {
         crash_point("journal.before_intent");
         let mut write = self.write(false).await?;
-        let new = rows::insert_intent(write.connection(), call).await?;
+        let new = calls::insert_intent(write.connection(), call).await?;
         write.commit().await?;
         crash_point("journal.after_intent");
         let (journal, sequence) = (call.journal, call.sequence);
@@ -61,9 +62,9 @@ impl Journal {
         changes: &[Change],
     ) -> Result<(), StoreError> {
         let mut write = self.write(!changes.is_empty()).await?;
-        let first = rows::update_outcome(write.connection(), journal, sequence, outcome).await?;
+        let first = calls::update_outcome(write.connection(), journal, sequence, outcome).await?;
         if !first {
-            let known = rows::is_known(write.connection(), journal, sequence).await?;
+            let known = calls::is_known(write.connection(), journal, sequence).await?;
             write.rollback().await?;
             return Err(match known {
                 true => StoreError::AlreadyRecorded { journal, sequence },
@@ -82,7 +83,7 @@ impl Journal {
         changes: &[Change],
     ) -> Result<(), StoreError> {
         let mut write = self.write(!changes.is_empty()).await?;
-        if !rows::insert_recorded(write.connection(), call, outcome).await? {
+        if !calls::insert_recorded(write.connection(), call, outcome).await? {
             write.rollback().await?;
             return Err(StoreError::AlreadyRecorded {
                 journal: call.journal,
@@ -118,7 +119,7 @@ impl Journal {
     }
 
     pub async fn flush(&self) -> Result<(), StoreError> {
-        if self.buffer.is_empty() {
+        if self.buffer.is_written() {
             return Ok(());
         }
         let write = self.write(false).await?;

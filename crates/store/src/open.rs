@@ -102,6 +102,7 @@ fn percent_encoded(path: &Path) -> String {
 }
 
 /// Connects when first used: a command that only writes needs no reader.
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
 fn readers(engine: Engine, options: AnyConnectOptions) -> AnyPool {
     let settings: &[&str] = match engine {
         Engine::Sqlite => &["PRAGMA busy_timeout = 10000", "PRAGMA query_only = 1"],

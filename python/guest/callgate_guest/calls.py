@@ -5,6 +5,7 @@ host knows which run this socket belongs to.
 import ctypes
 import inspect
 import os
+import socket
 import struct
 import threading
 
@@ -35,6 +36,7 @@ _lock = threading.RLock()
 _sequence = 0
 _ended = False
 _spin = SPIN_MICROS
+_socket = SOCKET
 _buffer = ctypes.create_string_buffer(CAPACITY)
 _view = memoryview(_buffer).cast("B")
 _address = ctypes.addressof(_buffer)
@@ -50,24 +52,37 @@ def use(library):
     global _exchange
     _exchange = library.callgate_call
     _exchange.argtypes = (
-        ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64,
+        ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64,
     )
     _exchange.restype = ctypes.c_ssize_t
 
 
-def frame(kind, body):
-    return _header.pack(len(body) + 1, kind) + body
+def rehearse(spec):
+    """One start and one call over a socket of our own; returns the spec as received."""
+    global _socket, _sequence
+    ours, theirs = socket.socketpair()
+    _socket = ours.fileno()
+    theirs.sendall(wire.frame(INIT | PLAIN, wire.dumps(spec)))
+    received = receive()[1]
+    theirs.sendall(wire.frame(VALUE | PLAIN, wire.dumps(3)))
+    call("method_0", (1, "x"), {})
+    ours.close()
+    theirs.close()
+    _socket, _sequence = SOCKET, 0
+    return received
 
 
 def receive(request=b""):
     """Sends `request`, if any, and returns the kind and value of the frame that answers."""
     global _spin
-    received = _exchange(request, len(request), _address, CAPACITY, _spin if request else 0)
+    received = _exchange(
+        _socket, request, len(request), _address, CAPACITY, _spin if request else 0
+    )
     if received <= 0:
         os._exit(0)
     data = _view[:received]
     while len(data) < 5 or len(data) < 4 + int.from_bytes(data[:4], "little"):
-        more = os.read(SOCKET, 1 << 20)
+        more = os.read(_socket, 1 << 20)
         if not more:
             os._exit(0)
         data = b"".join((data, more))
@@ -82,13 +97,13 @@ def call(name, arguments, options):
     with _lock:
         if _ended:
             raise RunEnded
-        request = (_sequence + 1, name, arguments, options, clock.take(), threaded or clock.overflowed)
+        fields = (_sequence + 1, name, arguments, options, clock.take(), threaded or clock.overflowed)
         try:
-            body = wire.dumps(request)
-        except wire.CannotPass:
-            raise TypeError(_why_not(name, arguments, options)) from None
+            request = wire.frame(CALL, wire.dumps(fields))
+        except wire.CannotPass as error:
+            raise TypeError(_why_not(name, arguments, options, error)) from None
         _sequence += 1
-        kind, value = receive(frame(CALL, body))
+        kind, value = receive(request)
         if kind == VALUE:
             return value
         if kind == END:
@@ -99,14 +114,14 @@ def call(name, arguments, options):
     raise error
 
 
-def _why_not(name, arguments, options):
+def _why_not(name, arguments, options, error):
     named = [(str(place + 1), value) for place, value in enumerate(arguments)]
     for label, value in [*named, *options.items()]:
         try:
             wire.dumps(value, f"argument {label}")
-        except wire.CannotPass as error:
-            return f"{name}(): {error}"
-    return f"{name}(): the arguments cannot be passed"
+        except wire.CannotPass as reason:
+            return f"{name}(): {reason}"
+    return f"{name}(): {error}"
 
 
 class Annotation(str):
@@ -164,7 +179,7 @@ def call_by_full_name(name, *arguments, **options):
 def finish(**outcome):
     """The last frame of a run."""
     outcome.update(clocks=clock.take(), threaded=threaded or clock.overflowed)
-    data = frame(DONE, wire.dumps(outcome))
+    data = wire.frame(DONE, wire.dumps(outcome))
     while data:
         data = data[os.write(SOCKET, data) :]
 

@@ -45,16 +45,19 @@ def warm_up(library):
     builtins.help = _sitebuiltins._Helper()
     os.environ.clear()
     os.environ.update(HOME="/app", LANG="C.UTF-8", MPLBACKEND="Agg", MPLCONFIGDIR="/tmp/matplotlib")
-    for _ in range(50):
-        wire.loads(wire.dumps((1, "add", (1, 2), {}, [], False)), True)
     rehearse()
 
 
 def rehearse():
-    namespace = {"__name__": "__main__"}
-    for number in range(20):
-        namespace[f"method_{number}"] = calls.stub(f"method_{number}", "(x: int) -> int", "")
-    exec(compile(REHEARSAL, "<rehearsal>", "exec"), namespace)
+    """A whole run in small, but for its end."""
+    stubs = [(f"method_{number}", "(x: int) -> int", "What it does.") for number in range(20)]
+    spec = {"code": REHEARSAL, "stubs": stubs, "chat_key": "", "seed": b"\0" * 16, "clocks": []}
+    prepare(calls.rehearse(spec))
+    namespace = make_namespace(spec)
+    namespace["method_0"].__doc__
+    exec(load(REHEARSAL), namespace)
+    outcome = judge.judge(None, [], REHEARSAL)
+    wire.dumps(outcome)
 
 
 def child(jail):
@@ -74,10 +77,8 @@ def child(jail):
 
 def run(spec):
     source = spec["code"]
-    namespace = make_namespace(spec)
-    chance.begin(spec["seed"])
-    clock.begin(spec["clocks"])
-    error = execute(source, namespace)
+    prepare(spec)
+    error = execute(source, make_namespace(spec))
     try:
         outcome = judge.judge(error, calls.raised, source)
     except BaseException as failure:
@@ -88,6 +89,11 @@ def run(spec):
         calls.finish(**outcome)
     finally:
         os._exit(0)
+
+
+def prepare(spec):
+    chance.begin(spec["seed"])
+    clock.begin(spec["clocks"])
 
 
 def make_namespace(spec):
@@ -107,9 +113,7 @@ def execute(source, namespace):
     """Runs the code to its very end, threads and exit handlers included; returns its error."""
     error = None
     try:
-        lines = source.splitlines(True)
-        linecache.cache[CODE] = (len(source), None, lines, CODE)
-        exec(compile(source, CODE, "exec"), namespace)
+        exec(load(source), namespace)
     except BaseException as caught:
         error = caught
     try:
@@ -118,6 +122,12 @@ def execute(source, namespace):
     except BaseException as caught:
         error = error or caught
     return error
+
+
+def load(source):
+    """Compiled, and known to tracebacks."""
+    linecache.cache[CODE] = (len(source), None, source.splitlines(True), CODE)
+    return compile(source, CODE, "exec")
 
 
 def flush():

@@ -186,6 +186,25 @@ async fn only_what_the_operator_named_is_asked_for() {
 }
 
 #[tokio::test]
+async fn no_method_escapes_the_question_behind_another_of_its_name() {
+    let scene = Scene::with(asking(&["delete"], Duration::ZERO)).await;
+    let plugin = callgate_contract::Origin::Plugin("p".to_owned());
+    scene
+        .add(answering("delete", ""))
+        .add(answering("delete", "").from(plugin));
+    for (sequence, name) in ["delete", "builtin/delete", "plugin_p__delete"]
+        .iter()
+        .enumerate()
+    {
+        let result = scene.call(sequence as u64, name).await;
+        assert!(
+            matches!(result, Err(CallError::ApprovalPending { .. })),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_bad_call_is_refused_before_anybody_is_asked() {
     let scene = scene(LONG).await;
     let result = scene

@@ -205,9 +205,15 @@ async fn wrong_values_are_named_by_place_in_plain_words() {
     )
     .await;
     reason(
-        json!({"type": "object", "additionalProperties": false}),
+        json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false}),
         dict(&[("k", 1.into())]),
         "argument 'x' has the unexpected key 'k'",
+    )
+    .await;
+    reason(
+        json!({"type": "object", "additionalProperties": false}),
+        dict(&[("k", 1.into())]),
+        "argument 'x' must be an empty dict",
     )
     .await;
     reason(
@@ -225,13 +231,13 @@ async fn wrong_values_are_named_by_place_in_plain_words() {
     reason(
         json!({"maxLength": 2}),
         "abc".into(),
-        "argument 'x' must have at most 2 characters",
+        "argument 'x' must have 2 characters or fewer, not str 'abc'",
     )
     .await;
     reason(
         json!({"type": "array", "minItems": 1}),
         list(vec![]),
-        "argument 'x' must have at least 1 items",
+        "argument 'x' must have 1 items or more, not list",
     )
     .await;
     reason(

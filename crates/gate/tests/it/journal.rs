@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use callgate_contract::{Arguments, Effect, Kind, MethodError, Part, Value};
+use callgate_contract::{Arguments, Change, Effect, Kind, MethodError, Part, Reply, Value};
 use callgate_gate::{CallError, CallRequest, recorded_arguments};
 use callgate_store::{CallOutcome, RecordedCall};
 use serde_json::json;
@@ -87,6 +87,8 @@ async fn failures_and_refusals_are_outcomes_too() {
         ("panics", Arguments::default()),
         ("panics", named([("x", 1.into())])),
         ("unknown", named([("x", 1.into())])),
+        ("nul\0in the name", Arguments::default()),
+        (&"long".repeat(10_000), Arguments::default()),
     ];
     let mut texts = Vec::new();
     for (sequence, (name, arguments)) in calls.iter().enumerate() {
@@ -103,6 +105,9 @@ async fn failures_and_refusals_are_outcomes_too() {
         assert!(matches!(replayed, CallError::Recorded { .. }));
         assert_eq!(replayed.to_string(), text);
         assert!(scene.gate.is_recorded(call, name, arguments));
+        // What untrusted code chose must not break the store.
+        assert!(!call.intent.method.contains(char::is_control));
+        assert!(call.intent.method.len() <= 200);
     }
 }
 
@@ -219,6 +224,40 @@ async fn a_call_that_cannot_be_recorded_is_not_done() {
         .await
         .unwrap();
     assert!(log.is_empty());
+}
+
+#[tokio::test]
+async fn rows_that_the_store_refuses_fail_the_call_and_leave_nothing() {
+    for effect in [Effect::Rows, Effect::Effectful] {
+        let scene = Scene::new().await;
+        let session = scene.caller.session.clone();
+        let changes = vec![
+            Change::SystemRow {
+                session: session.clone(),
+                text: "half".to_owned(),
+            },
+            Change::Remember {
+                session,
+                name: String::new(),
+                text: "no name".to_owned(),
+            },
+        ];
+        let value = Value::from("done");
+        scene.add(answering("f", Reply { value, changes }).effect(effect));
+        let error = scene.call(1, "f").await.unwrap_err();
+        assert!(matches!(error, CallError::Store { .. }));
+        let log = scene.store.log().list(&scene.caller.session, 10).await;
+        assert!(log.unwrap().is_empty());
+        // An effectful call did run: its record says that it failed.
+        match recorded(&scene).await.as_slice() {
+            [] => assert_eq!(effect, Effect::Rows),
+            [call] => assert_eq!(
+                scene.gate.replay(call).unwrap_err().to_string(),
+                error.to_string()
+            ),
+            more => panic!("{more:?}"),
+        }
+    }
 }
 
 #[tokio::test]

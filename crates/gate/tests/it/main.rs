@@ -9,4 +9,5 @@ mod failures;
 mod journal;
 mod kinds;
 mod names;
+mod python;
 mod scene;

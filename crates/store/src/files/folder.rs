@@ -75,6 +75,7 @@ impl Folder {
         }
     }
 
+    /// Of a link, the link's own.
     pub fn metadata(&self, name: &str) -> Result<Entry, FileError> {
         name::check(name)?;
         let fd = self.open(name, OFlags::PATH)?;
@@ -118,11 +119,6 @@ impl Folder {
             other => other,
         };
         removed.map_err(|error| FileError::of(name, error))
-    }
-
-    pub fn subfolder(&self, name: &str) -> Result<Folder, FileError> {
-        let fd = self.directory(name)?.into();
-        Ok(Folder { fd, ..self.clone() })
     }
 
     /// A descriptor of the folder `name`; of this one for the empty name.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sqlx::AnyConnection;
 
-use super::{CallIntent, CallOutcome, rows};
+use super::{CallIntent, CallOutcome, calls};
 use crate::{
     StoreError,
     database::{Database, Writer},
@@ -22,30 +22,38 @@ pub(super) struct Buffer(Mutex<Calls>);
 struct Calls {
     calls: Vec<(CallIntent, CallOutcome)>,
     bytes: usize,
+    /// Calls taken out to be written, which are not on disk yet.
+    taken: usize,
 }
 
 impl Buffer {
     /// Tells whether the buffer is full.
     pub(super) fn push(&self, call: CallIntent, outcome: CallOutcome) -> Result<bool, StoreError> {
         let mut buffer = self.lock();
-        let key = (call.journal, call.sequence);
-        let same = |(other, _): &(CallIntent, _)| (other.journal, other.sequence) == key;
-        if buffer.calls.iter().any(same) {
-            let (journal, sequence) = key;
-            return Err(StoreError::AlreadyRecorded { journal, sequence });
+        if buffer.calls.iter().any(|(other, _)| same(other, &call)) {
+            return Err(StoreError::AlreadyRecorded {
+                journal: call.journal,
+                sequence: call.sequence,
+            });
         }
         buffer.bytes += call.arguments.len() + outcome.size();
         buffer.calls.push((call, outcome));
         Ok(buffer.calls.len() >= MAX_CALLS || buffer.bytes >= MAX_BYTES)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.lock().calls.is_empty()
+    /// True if every call is on disk.
+    pub(super) fn is_written(&self) -> bool {
+        let buffer = self.lock();
+        buffer.calls.is_empty() && buffer.taken == 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Calls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn same(one: &CallIntent, other: &CallIntent) -> bool {
+    (one.journal, one.sequence) == (other.journal, other.sequence)
 }
 
 impl CallOutcome {
@@ -62,23 +70,39 @@ impl CallOutcome {
 struct Taken<'a> {
     buffer: &'a Buffer,
     calls: Vec<(CallIntent, CallOutcome)>,
+    count: usize,
 }
 
 impl<'a> Taken<'a> {
     fn from(buffer: &'a Buffer) -> Self {
         let mut held = buffer.lock();
-        held.bytes = 0;
         let calls = std::mem::take(&mut held.calls);
-        Taken { buffer, calls }
+        let count = calls.len();
+        held.bytes = 0;
+        held.taken += count;
+        Taken {
+            buffer,
+            calls,
+            count,
+        }
+    }
+
+    fn are_written(mut self) {
+        self.calls.clear();
     }
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
+        let mut held = self.buffer.lock();
+        held.taken -= self.count;
         if !self.calls.is_empty() {
-            let mut held = self.buffer.lock();
-            self.calls.append(&mut held.calls);
-            held.calls = std::mem::take(&mut self.calls);
+            let mut calls = std::mem::take(&mut self.calls);
+            // What came meanwhile follows; a call that came twice keeps its first outcome.
+            held.calls
+                .retain(|(new, _)| !calls.iter().any(|(old, _)| same(old, new)));
+            calls.append(&mut held.calls);
+            held.calls = calls;
         }
     }
 }
@@ -86,8 +110,9 @@ impl Drop for Taken<'_> {
 /// A write to the journal. It is a transaction where several rows must stand or fall together,
 /// else a lone statement, which costs a third of one.
 pub(super) struct Write<'a> {
-    writer: Writer<'a>,
+    // Invariant: dropped before the writer, so that the next write finds the calls put back.
     taken: Taken<'a>,
+    writer: Writer<'a>,
     transaction: bool,
 }
 
@@ -103,12 +128,10 @@ impl<'a> Write<'a> {
         if transaction {
             writer.begin().await?;
         }
-        for (call, outcome) in &taken.calls {
-            rows::insert_recorded(writer.connection(), call, outcome).await?;
-        }
+        calls::insert_all_recorded(writer.connection(), &taken.calls).await?;
         Ok(Write {
-            writer,
             taken,
+            writer,
             transaction,
         })
     }
@@ -118,15 +141,16 @@ impl<'a> Write<'a> {
     }
 
     pub(super) async fn commit(mut self) -> Result<(), StoreError> {
-        match self.transaction {
-            true => self.writer.commit().await?,
-            false => self.writer.release(),
+        if self.transaction {
+            self.writer.commit_and_keep().await?;
         }
-        self.taken.calls.clear();
+        self.taken.are_written();
+        self.writer.release();
         Ok(())
     }
 
     pub(super) async fn rollback(self) -> Result<(), StoreError> {
+        drop(self.taken);
         match self.transaction {
             true => self.writer.rollback().await,
             false => {

@@ -1,13 +1,13 @@
-//! The journal's statements, each inside its caller's transaction.
+//! The journal's statements about runs, each inside its caller's transaction.
 
 use callgate_contract::{Allowed, JournalId, Stop};
 use serde_json::Value as Json;
 use sqlx::{AnyConnection, any::AnyArguments, query::Query};
 
-use super::{CallIntent, CallOutcome, RunStart};
+use super::RunStart;
 use crate::{StoreError, row};
 
-type Statement = Query<'static, sqlx::Any, AnyArguments>;
+pub(super) type Statement = Query<'static, sqlx::Any, AnyArguments>;
 
 /// False if the run exists.
 pub(super) async fn insert_run(
@@ -32,64 +32,6 @@ pub(super) async fn insert_run(
     .bind(run.seed.to_vec())
     .bind(row::now());
     wrote_one(insert, connection).await
-}
-
-/// False if the call is on record.
-pub(super) async fn insert_intent(
-    connection: &mut AnyConnection,
-    call: &CallIntent,
-) -> Result<bool, StoreError> {
-    let insert = sqlx::query(
-        "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (journal, sequence) DO NOTHING",
-    );
-    wrote_one(bind_intent(insert, call)?, connection).await
-}
-
-/// False if the call has an outcome, or is unknown.
-pub(super) async fn update_outcome(
-    connection: &mut AnyConnection,
-    journal: JournalId,
-    sequence: u64,
-    outcome: &CallOutcome,
-) -> Result<bool, StoreError> {
-    let update = sqlx::query(
-        "UPDATE call SET outcome = $3, value = $4, text = $5, parts = $6, error = $7, micros = $8
-         WHERE journal = $1 AND sequence = $2 AND outcome IS NULL",
-    )
-    .bind(journal.0.to_string())
-    .bind(row::count(sequence));
-    wrote_one(bind_outcome(update, outcome)?, connection).await
-}
-
-/// Writes the call whole, or completes its intent. False if it has an outcome.
-pub(super) async fn insert_recorded(
-    connection: &mut AnyConnection,
-    call: &CallIntent,
-    outcome: &CallOutcome,
-) -> Result<bool, StoreError> {
-    let insert = sqlx::query(
-        "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded,
-                           outcome, value, text, parts, error, micros)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-         ON CONFLICT (journal, sequence) DO UPDATE SET
-             outcome = excluded.outcome, value = excluded.value, text = excluded.text,
-             parts = excluded.parts, error = excluded.error, micros = excluded.micros
-         WHERE call.outcome IS NULL",
-    );
-    let insert = bind_outcome(bind_intent(insert, call)?, outcome)?;
-    wrote_one(insert, connection).await
-}
-
-pub(super) async fn is_known(
-    connection: &mut AnyConnection,
-    journal: JournalId,
-    sequence: u64,
-) -> Result<bool, StoreError> {
-    let select = sqlx::query("SELECT method FROM call WHERE journal = $1 AND sequence = $2")
-        .bind(journal.0.to_string())
-        .bind(row::count(sequence));
-    Ok(select.fetch_optional(connection).await?.is_some())
 }
 
 /// False if the run has ended, or is unknown.
@@ -149,41 +91,7 @@ pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u
         .rows_affected())
 }
 
-fn bind_intent(statement: Statement, call: &CallIntent) -> Result<Statement, StoreError> {
-    let clocks: Vec<u8> = call.clocks.iter().flat_map(|c| c.to_le_bytes()).collect();
-    Ok(statement
-        .bind(call.journal.0.to_string())
-        .bind(row::count(call.sequence))
-        .bind(call.method.clone())
-        .bind(row::word(call.kind)?)
-        .bind(row::word(call.effect)?)
-        .bind(call.arguments.clone())
-        .bind(clocks)
-        .bind(i64::from(call.threaded)))
-}
-
-fn bind_outcome(statement: Statement, outcome: &CallOutcome) -> Result<Statement, StoreError> {
-    let (word, value, text, parts, error) = match &outcome.result {
-        Ok(success) => {
-            let parts = match success.parts.is_empty() {
-                true => None,
-                false => Some(row::json("parts", &success.parts)?),
-            };
-            let text = success.text.clone().map(String::into_bytes);
-            ("value", Some(success.value.clone()), text, parts, None)
-        }
-        Err(error) => ("error", None, None, None, Some(error.clone().into_bytes())),
-    };
-    Ok(statement
-        .bind(word)
-        .bind(value)
-        .bind(text)
-        .bind(parts)
-        .bind(error)
-        .bind(row::count(outcome.micros)))
-}
-
-async fn wrote_one(
+pub(super) async fn wrote_one(
     statement: Statement,
     connection: &mut AnyConnection,
 ) -> Result<bool, StoreError> {

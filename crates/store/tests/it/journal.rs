@@ -301,3 +301,25 @@ async fn pruning_keeps_the_newest_and_all_that_is_open() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_flush_waits_for_the_flush_of_another() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let id = begun(&store).await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for first in [1, 1001, 2001, 3001] {
+            let journal = store.journal().clone();
+            tasks.spawn(async move {
+                for sequence in first..first + 50 {
+                    let soon = call(id, sequence, Effect::Pure);
+                    journal.outcome_soon(soon, value(1)).await.unwrap();
+                    let found = journal.recorded(id).await.unwrap();
+                    assert!(found.iter().any(|c| c.intent.sequence == sequence));
+                }
+            });
+        }
+        tasks.join_all().await;
+    })
+    .await;
+}

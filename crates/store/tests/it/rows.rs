@@ -68,7 +68,7 @@ async fn an_approval_is_asked_once_and_answered_once() {
         // A restart forgets nothing.
         let store = home.open().await;
         let pending = store.approvals().list(Some(ApprovalState::Pending)).await;
-        assert_eq!(pending.unwrap(), [second.clone()]);
+        assert_eq!(pending.unwrap(), std::slice::from_ref(&second));
         let all = store.approvals().list(None).await.unwrap();
         assert_eq!(all, [answered, second]);
     })

@@ -1,0 +1,169 @@
+//! [`Coder`]: runs code in the sandbox with the methods its caller holds, and journals the run so
+//! that it can be executed again from its record.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Budget, Caller, Cancel, Grant, JournalId, Limits, OutputListener, RunFolders, RunSpec, Sandbox,
+    Stop,
+};
+use callgate_gate::{Gate, stub};
+use callgate_store::{RecordedCall, Run, RunStart, Store};
+
+use crate::{RunError, RunReport, follow::Follower};
+
+/// Messages one run may send.
+const MESSAGES: u64 = 1_000;
+
+#[derive(Clone)]
+pub struct Coder {
+    pub gate: Gate,
+    pub store: Store,
+    pub sandbox: Arc<dyn Sandbox>,
+}
+
+/// Code to run, and how.
+pub struct Task {
+    pub code: String,
+    pub limits: Limits,
+    /// Hears output as it arrives.
+    pub output: Option<OutputListener>,
+    pub cancel: Cancel,
+}
+
+impl Task {
+    pub fn new(code: impl Into<String>) -> Self {
+        Task {
+            code: code.into(),
+            limits: Limits::default(),
+            output: None,
+            cancel: Cancel::default(),
+        }
+    }
+}
+
+impl Coder {
+    /// Runs `task` for `caller`; the run is journaled under the caller's journal id.
+    pub async fn run(&self, caller: Caller, task: Task) -> Result<RunReport, RunError> {
+        let mut seed = [0; 16];
+        getrandom::fill(&mut seed).map_err(RunError::Randomness)?;
+        let start = RunStart {
+            id: caller.journal,
+            session: caller.session.clone(),
+            user: caller.user.clone(),
+            role: caller.role,
+            surface: caller.surface,
+            code: Some(task.code.clone()),
+            allowed: caller.grant.methods.clone(),
+            seed,
+        };
+        self.store.journal().begin(&start).await?;
+        self.execute(caller, task, seed, Vec::new()).await
+    }
+
+    /// Executes a run again that waits for an approval or was cut off: what is recorded is not
+    /// done again, what comes after it is done now.
+    pub async fn resume(
+        &self,
+        id: JournalId,
+        output: Option<OutputListener>,
+    ) -> Result<RunReport, RunError> {
+        let journal = self.store.journal();
+        let Run { start, finish, .. } = journal.run(id).await?;
+        let code = start.code.clone().ok_or(RunError::NoCode(id))?;
+        match finish.map(|finish| finish.stop) {
+            None => {}
+            Some(Stop::Approval) => journal.reopen(id).await?,
+            Some(stop) => return Err(RunError::Ended { id, stop }),
+        }
+        let recorded = journal.recorded(id).await?;
+        let seed = start.seed;
+        let mut task = Task::new(code);
+        task.output = output;
+        self.execute(caller_of(start, task.limits.calls), task, seed, recorded)
+            .await
+    }
+
+    /// Executes again every run that a crash cut off. For the owner of the data directory, at its
+    /// start; gives what came of each.
+    pub async fn recover(&self) -> Result<Vec<(JournalId, Result<RunReport, RunError>)>, RunError> {
+        let mut recovered = Vec::new();
+        for run in self.store.journal().unfinished().await? {
+            if run.start.code.is_some() {
+                let id = run.start.id;
+                recovered.push((id, self.resume(id, None).await));
+            }
+        }
+        Ok(recovered)
+    }
+
+    async fn execute(
+        &self,
+        caller: Caller,
+        task: Task,
+        seed: [u8; 16],
+        recorded: Vec<RecordedCall>,
+    ) -> Result<RunReport, RunError> {
+        let id = caller.journal;
+        let session = self.store.sessions().open(&caller.session).await?;
+        self.store.files().session(&session)?;
+        let methods = self.gate.catalogue(&caller);
+        let clocks = recorded.iter().flat_map(|call| call.intent.clocks.clone());
+        let spec = RunSpec {
+            code: task.code,
+            stubs: methods.iter().map(|method| stub(method.info())).collect(),
+            folders: RunFolders {
+                id: session.id,
+                number: session.number,
+            },
+            chat_key: caller.session.chat_key(),
+            seed,
+            clocks: clocks.collect(),
+            limits: task.limits,
+            output: task.output,
+            cancel: task.cancel,
+        };
+        let follower = Follower::new(self.gate.clone(), caller, recorded);
+        let host = follower.clone();
+        let answer = move |call| -> callgate_contract::BoxFuture<'static, _> {
+            Box::pin(host.clone().answer(call))
+        };
+        let report = match self.sandbox.run(spec, Box::new(answer)).await {
+            Ok(report) => report,
+            Err(error) => {
+                // Ended, so that the next start does not try it again and again.
+                let json = serde_json::json!({ "error": error.to_string() });
+                self.store.journal().finish(id, Stop::Killed, &json).await?;
+                return Err(error.into());
+            }
+        };
+        let progress = follower.take_progress();
+        let report = RunReport::new(
+            id,
+            report,
+            progress.calls,
+            progress.observation,
+            progress.diverged,
+        );
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        self.store.journal().finish(id, report.stop, &json).await?;
+        Ok(report)
+    }
+}
+
+/// The rights of the user who began the run, as they were then, with a fresh budget.
+fn caller_of(start: RunStart, calls: u64) -> Caller {
+    Caller {
+        session: start.session,
+        user: start.user,
+        role: start.role,
+        surface: start.surface,
+        journal: start.id,
+        depth: 0,
+        grant: Arc::new(Grant {
+            methods: start.allowed,
+            budget: Budget::new(calls, MESSAGES),
+            expires: None,
+        }),
+    }
+}

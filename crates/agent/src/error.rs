@@ -1,0 +1,23 @@
+//! [`RunError`]: why code was not run at all. How a run *ended* is its report's business.
+
+use callgate_contract::{JournalId, SandboxError};
+use callgate_store::{StoreError, files::FileError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Folder(#[from] FileError),
+    #[error("{} is not a run of code: nothing can be executed again", .0.0)]
+    NoCode(JournalId),
+    #[error("run {} has ended with stop '{stop}': only one that waits for approval or was cut off is executed again", id.0)]
+    Ended {
+        id: JournalId,
+        stop: callgate_contract::Stop,
+    },
+    #[error("no randomness: {0}")]
+    Randomness(getrandom::Error),
+}

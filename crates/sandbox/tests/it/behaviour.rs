@@ -1,0 +1,1 @@
+//! What a run promises code that means well, and the operator of it.

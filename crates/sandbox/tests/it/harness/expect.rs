@@ -1,0 +1,44 @@
+//! What tests say about an [`Outcome`]. Each shows the whole report when it does not hold.
+
+use callgate_contract::Stop;
+
+use super::Outcome;
+
+impl Outcome {
+    #[track_caller]
+    pub fn stops(&self, stop: Stop) -> &Self {
+        assert_eq!(self.report.stop, stop, "{:#?}", self.report);
+        self
+    }
+
+    #[track_caller]
+    pub fn prints(&self, stdout: &str) -> &Self {
+        assert_eq!(self.report.stdout, stdout, "{:#?}", self.report);
+        self
+    }
+
+    #[track_caller]
+    pub fn error_has(&self, text: &str) -> &Self {
+        let error = self.report.error.as_deref().unwrap_or_default();
+        assert!(error.contains(text), "no {text:?} in {:#?}", self.report);
+        self
+    }
+
+    /// The code printed one line per probe, each ending in this error and in this order.
+    #[track_caller]
+    pub fn refuses(&self, error: &str, probes: &str) -> &Self {
+        let lines = probes
+            .split_whitespace()
+            .map(|probe| format!("{probe} {error}\n"));
+        self.prints(&lines.collect::<String>())
+            .stops(Stop::Finished)
+    }
+
+    /// The methods that reached the host, in order.
+    #[track_caller]
+    pub fn called(&self, methods: &[&str]) -> &Self {
+        let called: Vec<_> = self.calls.iter().map(|call| call.method.as_str()).collect();
+        assert_eq!(called, methods, "{:#?}", self.report);
+        self
+    }
+}
