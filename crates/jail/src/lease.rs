@@ -27,6 +27,9 @@ pub fn prepare(plan: Option<&Plan>) -> Step<()> {
             "mkdir",
         )?;
     }
+    // A signal to one's process group crosses pid namespaces, and the zygote's is the host's.
+    // SAFETY: no arguments.
+    check(unsafe { libc::setsid() }.into(), "setsid")?;
     let name = b"sandbox";
     // SAFETY: a live buffer and its length.
     check(

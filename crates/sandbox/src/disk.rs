@@ -1,10 +1,7 @@
 //! How much a session's shared folder holds. A run cannot make links or device nodes, so the walk
 //! meets only files and folders; it stays on descriptors and follows nothing.
 
-use std::{
-    os::fd::{AsFd, OwnedFd},
-    path::Path,
-};
+use std::{ffi::CStr, os::fd::OwnedFd, path::Path};
 
 use rustix::{
     fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat},
@@ -12,21 +9,50 @@ use rustix::{
 };
 
 /// More entries than this count as a full disk: they cost inodes, and time to walk.
-pub(crate) const MAX_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
-/// Deeper folders than this are not descended into; their blocks are counted by nobody, and a run
-/// cannot reach them with a path either (PATH_MAX).
-const MAX_DEPTH: usize = 2_048;
+/// Where the walk gives up. A session that holds so much can only be tidied from outside.
+const UNCOUNTABLE: usize = 2 * MAX_ENTRIES;
+
+/// Deeper folders than this count as a full disk too: the walk holds a descriptor for each level.
+const MAX_DEPTH: usize = 32;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
-    pub(crate) bytes: u64,
-    pub(crate) entries: usize,
+    bytes: u64,
+    entries: usize,
+    too_deep: bool,
 }
 
 impl Usage {
-    pub(crate) fn exceeds(self, bytes: u64) -> bool {
-        self.bytes > bytes || self.entries > MAX_ENTRIES
+    /// What a session may hold.
+    pub(crate) fn limit(bytes: u64) -> Usage {
+        Usage {
+            bytes,
+            entries: MAX_ENTRIES,
+            too_deep: false,
+        }
+    }
+
+    pub(crate) fn exceeds(self, limit: Usage) -> bool {
+        self.bytes > limit.bytes
+            || self.entries > limit.entries
+            || self.entries >= UNCOUNTABLE
+            || self.too_deep && !limit.too_deep
+    }
+
+    /// The larger of both, each in its own respect.
+    pub(crate) fn or(self, other: Usage) -> Usage {
+        Usage {
+            bytes: self.bytes.max(other.bytes),
+            entries: self.entries.max(other.entries),
+            too_deep: self.too_deep || other.too_deep,
+        }
+    }
+
+    /// Bytes left until `limit`; none where it is exceeded in whatever respect.
+    pub(crate) fn left(self, limit: Usage) -> Option<u64> {
+        (!self.exceeds(limit)).then(|| limit.bytes - self.bytes)
     }
 }
 
@@ -45,45 +71,41 @@ impl Folder {
     /// What lies below, as far as it can be seen: entries vanish while the run goes on.
     pub(crate) fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        let mut folders = vec![];
-        if let Ok(root) = openat(&self.0, c".", OPEN, Mode::empty()) {
-            folders.push(root);
-        }
-        while let Some(folder) = folders.pop() {
-            if usage.entries > MAX_ENTRIES {
+        let root = openat(&self.0, c".", OPEN, Mode::empty());
+        // Depth first: siblings wait as entries not yet read, not as open descriptors.
+        let mut path: Vec<Dir> = root.and_then(Dir::new).into_iter().collect();
+        while let Some(folder) = path.last_mut() {
+            match folder.read() {
+                Some(Ok(entry)) => {
+                    let inner = count(folder, entry.file_name(), &mut usage);
+                    usage.too_deep |= inner.is_some() && path.len() == MAX_DEPTH;
+                    path.extend(inner.filter(|_| path.len() < MAX_DEPTH));
+                }
+                Some(Err(_)) | None => drop(path.pop()),
+            }
+            if usage.entries >= UNCOUNTABLE {
                 break;
             }
-            count(folder, &mut folders, &mut usage);
         }
         usage
     }
 }
 
-fn count(folder: OwnedFd, folders: &mut Vec<OwnedFd>, usage: &mut Usage) {
-    let Ok(entries) = Dir::read_from(&folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        if matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            continue;
-        }
-        usage.entries += 1;
-        if usage.entries > MAX_ENTRIES {
-            return;
-        }
-        let name = entry.file_name();
-        let Ok(stat) = statat(folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW) else {
-            continue;
-        };
-        usage.bytes += stat.st_blocks as u64 * 512;
-        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        if is_folder
-            && folders.len() < MAX_DEPTH
-            && let Ok(inner) = openat(&folder, name, OPEN, Mode::empty())
-        {
-            folders.push(inner);
-        }
+/// Adds one entry; the folder it is, if it is one.
+fn count(folder: &Dir, name: &CStr, usage: &mut Usage) -> Option<Dir> {
+    if matches!(name.to_bytes(), b"." | b"..") {
+        return None;
     }
+    usage.entries += 1;
+    let parent = folder.fd().ok()?;
+    let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    usage.bytes += stat.st_blocks as u64 * 512;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return None;
+    }
+    openat(parent, name, OPEN, Mode::empty())
+        .and_then(Dir::new)
+        .ok()
 }
 
 #[cfg(test)]
@@ -101,6 +123,24 @@ mod tests {
         let usage = Folder::open(root.path()).unwrap().usage();
         assert_eq!(usage.entries, 3);
         assert!((1 << 20..2 << 20).contains(&usage.bytes), "{usage:?}");
-        assert!(usage.exceeds(1 << 19) && !usage.exceeds(4 << 20));
+        assert!(usage.exceeds(Usage::limit(1 << 19)));
+        assert!(!usage.exceeds(Usage::limit(4 << 20)));
+        assert!(!usage.exceeds(Usage::limit(1 << 19).or(usage)));
+    }
+
+    #[test]
+    fn siblings_need_no_descriptors_and_depth_is_bounded() {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..1_100 {
+            std::fs::create_dir(root.path().join(number.to_string())).unwrap();
+        }
+        std::fs::write(root.path().join("1099/file"), vec![1; 1 << 20]).unwrap();
+        let folder = Folder::open(root.path()).unwrap();
+        let usage = folder.usage();
+        assert_eq!((usage.entries, usage.too_deep), (1_101, false));
+        assert!(usage.bytes >= 1 << 20);
+
+        std::fs::create_dir_all(root.path().join("x/".repeat(40))).unwrap();
+        assert!(folder.usage().exceeds(Usage::limit(1 << 30)));
     }
 }

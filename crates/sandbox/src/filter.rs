@@ -31,7 +31,6 @@ const COMMON: &[i64] = &[
     SYS_ftruncate,
     SYS_truncate,
     SYS_fadvise64,
-    SYS_sendto,
     SYS_recvfrom,
     SYS_shutdown,
     // descriptors
@@ -193,6 +192,7 @@ const BUILDING: &[i64] = &[
     SYS_landlock_create_ruleset,
     SYS_landlock_add_rule,
     SYS_landlock_restrict_self,
+    SYS_setsid,
     SYS_recvmsg,
     SYS_sendmsg,
 ];
@@ -214,6 +214,9 @@ fn base() -> Result<BpfProgram, BackendError> {
         rules.insert(number, Vec::new());
     }
     rules.insert(SYS_socketpair, vec![rule([equal(0, AF_UNIX as u64)?])?]);
+    // Along a socket it has, never to an address: a datagram needs no connection to arrive.
+    let nowhere = Condition::new(4, Width::Qword, Is::Eq, 0)?;
+    rules.insert(SYS_sendto, vec![rule([nowhere])?]);
     let ioctls: Result<_, _> = IOCTLS.iter().map(|code| rule([equal(1, *code)?])).collect();
     rules.insert(SYS_ioctl, ioctls?);
     let denied = SeccompAction::Errno(EPERM as u32);
@@ -242,6 +245,11 @@ fn child() -> Result<BpfProgram, BackendError> {
         clones.push(rule([masked(0, flag, flag)?])?);
     }
     rules.insert(SYS_clone, clones);
+    // A file without a name would lie in no folder, where nobody counts it.
+    const UNNAMED: u64 = 0o20_000_000;
+    rules.insert(SYS_openat, vec![rule([masked(2, UNNAMED, UNNAMED)?])?]);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(SYS_open, vec![rule([masked(1, UNNAMED, UNNAMED)?])?]);
     // Its own limits may be read, not set.
     rules.insert(
         SYS_prlimit64,

@@ -2,10 +2,13 @@
 //! once, each run is a clone of it with a jail of its own. Where the kernel lacks a wall nothing is
 //! run; there is no unjailed mode.
 
+mod cgroup;
 mod child;
 mod disk;
 mod filter;
+mod launch;
 mod output;
+mod packets;
 mod pool;
 mod probe;
 mod protocol;
@@ -38,7 +41,7 @@ pub struct JailOptions {
     pub preload: Vec<String>,
     /// How many runs compute at the same time. A run inside a host call does not count.
     pub concurrent: usize,
-    /// How many children wait, jailed, for a run.
+    /// How many children wait, jailed, for a run; with 0 each is cloned when its run begins.
     pub pool: usize,
 }
 

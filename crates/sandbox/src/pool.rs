@@ -24,7 +24,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 pub(crate) struct Pool {
     options: JailOptions,
     /// Run threads take children, the zygote's thread adds them: a mutex and a condition, held for
-    /// queue operations and, by the first run only, for the start of the zygote.
+    /// queue operations and, where there is no living zygote, for the start of one.
     state: Mutex<State>,
     added: Condvar,
 }
@@ -34,9 +34,13 @@ struct State {
     zygote: Option<Arc<Zygote>>,
     born: Option<Instant>,
     runs: u64,
+    /// The next zygote is on its way.
+    renewing: bool,
     waiting: VecDeque<Child>,
-    /// Asked for and not here yet.
+    /// Asked of the zygote and not here yet.
     coming: usize,
+    /// Runs that have no child yet.
+    seeking: usize,
 }
 
 impl Pool {
@@ -56,28 +60,40 @@ impl Pool {
 
     /// A child of its own for one run; the oldest, which is the warmest.
     pub(crate) fn lease(self: &Arc<Self>) -> Result<Child, SandboxError> {
-        let mut state = self.lock();
-        self.ensure_zygote(&mut state)?;
-        state.runs += 1;
         let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(child) = state.waiting.pop_front() {
-                if child.exit.get().is_some() {
-                    continue;
-                }
-                self.refill(&mut state)?;
-                return Ok(child);
+        let mut state = self.lock();
+        state.runs += 1;
+        state.seeking += 1;
+        let leased = loop {
+            match self.next_child(&mut state) {
+                Ok(None) => {}
+                Ok(Some(child)) => break Ok(child),
+                Err(error) => break Err(error),
             }
-            self.refill(&mut state)?;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(SandboxError::Failed("no child came up in time".into()));
+                break Err(SandboxError::Failed("no child came up in time".into()));
             }
             // In slices, to notice a zygote that died with the child we wait for.
             let waited = self.added.wait_timeout(state, left.min(GLANCE));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            self.ensure_zygote(&mut state)?;
+        };
+        state.seeking -= 1;
+        let child = leased?;
+        self.refill(&mut state)?;
+        self.renew(&mut state);
+        Ok(child)
+    }
+
+    fn next_child(self: &Arc<Self>, state: &mut State) -> Result<Option<Child>, SandboxError> {
+        self.ensure_zygote(state)?;
+        while let Some(child) = state.waiting.pop_front() {
+            if child.exit.get().is_none() {
+                return Ok(Some(child));
+            }
         }
+        self.refill(state)?;
+        Ok(None)
     }
 
     /// Where a session keeps what its runs share.
@@ -96,29 +112,46 @@ impl Pool {
     }
 
     fn ensure_zygote(&self, state: &mut State) -> Result<(), SandboxError> {
-        let old = state.born.is_some_and(|born| born.elapsed() > RECYCLE_AGE);
-        let fresh = state
-            .zygote
-            .as_ref()
-            .is_some_and(|zygote| !zygote.is_dead() && !old && state.runs < RECYCLE_RUNS);
-        if fresh {
-            return Ok(());
+        match &state.zygote {
+            Some(zygote) if !zygote.is_dead() => {}
+            _ => state.take_over(Zygote::start(&self.options)?),
         }
-        let zygote = Zygote::start(&self.options)?;
-        // Running children keep the old zygote alive until they end.
-        *state = State {
-            zygote: Some(zygote),
-            born: Some(Instant::now()),
-            ..State::default()
-        };
         Ok(())
+    }
+
+    /// Has the next zygote warmed in the background once this one is old; runs go on meanwhile.
+    fn renew(self: &Arc<Self>, state: &mut State) {
+        let old = state.born.is_some_and(|born| born.elapsed() > RECYCLE_AGE);
+        if state.renewing || !old && state.runs < RECYCLE_RUNS {
+            return;
+        }
+        let pool = self.clone();
+        let start = move || {
+            let started = Zygote::start(&pool.options);
+            let mut state = pool.lock();
+            state.renewing = false;
+            let renewed = started.and_then(|zygote| {
+                state.take_over(zygote);
+                pool.refill(&mut state)
+            });
+            if let Err(error) = renewed {
+                tracing::warn!(%error, "the next zygote did not start; the old one stays");
+                state.begin_term();
+            }
+        };
+        // A thread, since a start blocks for a tenth of a second.
+        let spawned = std::thread::Builder::new()
+            .name("renew".into())
+            .spawn(start);
+        state.renewing = spawned.is_ok();
     }
 
     fn refill(self: &Arc<Self>, state: &mut State) -> Result<(), SandboxError> {
         let Some(zygote) = &state.zygote else {
             return Ok(());
         };
-        while state.waiting.len() + state.coming < self.options.pool.max(1) {
+        let wanted = self.options.pool.max(state.seeking);
+        while state.waiting.len() + state.coming < wanted {
             let (pool, of): (Weak<Pool>, _) = (Arc::downgrade(self), Arc::downgrade(zygote));
             zygote.spawn(move |child| {
                 if let Some(pool) = pool.upgrade() {
@@ -142,5 +175,20 @@ impl Pool {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The children of the zygote before are used up, those waiting and those running: each keeps
+    /// it alive until it ends.
+    fn take_over(&mut self, zygote: Arc<Zygote>) {
+        self.zygote = Some(zygote);
+        self.coming = 0;
+        self.begin_term();
+    }
+
+    fn begin_term(&mut self) {
+        self.born = Some(Instant::now());
+        self.runs = 0;
     }
 }

@@ -143,21 +143,24 @@ fn landlock() -> Finding {
     }
 }
 
-/// Memory and threads are bounded without them, by limits on the one process of a run.
+/// A run is bounded without them, being one process under resource limits.
 fn cgroups() -> Finding {
-    let version_2 = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-    let version_1 = Path::new("/sys/fs/cgroup/memory").exists();
+    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"].map(Path::new);
+    let writable = roots.iter().any(|root| {
+        let mode = rustix::fs::Access::WRITE_OK;
+        root.join("cgroup.procs").exists() && rustix::fs::access(*root, mode).is_ok()
+    });
     Finding {
         wall: Wall::Cgroups,
-        ok: version_2 || version_1,
+        ok: writable,
         required: false,
-        detail: match (version_2, version_1) {
-            (true, _) => "version 2; not needed: a run is one process under resource limits",
-            (_, true) => "version 1; not needed: a run is one process under resource limits",
-            _ => "none; not needed: a run is one process under resource limits",
+        detail: match writable {
+            true => "writable: all runs together are bounded too",
+            false => "not writable: each run is bounded, all runs together are not",
         }
         .into(),
-        hint: None,
+        hint: (!writable)
+            .then(|| "run as root, or delegate a cgroup (systemd: Delegate=yes)".into()),
     }
 }
 

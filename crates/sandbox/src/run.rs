@@ -39,7 +39,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 const SPIN: Duration = Duration::from_micros(50);
 /// In unprivileged mode all runs share one user, and the limit on threads counts by user.
 const SHARED_THREADS: u32 = 512;
-/// A file may always grow to what the scratch filesystems hold.
+/// Unless the session is over its limit, a file may grow to what the scratch filesystems hold.
 const SMALLEST_FILE_LIMIT: u64 = 64 << 20;
 
 /// Runs `spec` to its end. Blocking.
@@ -70,7 +70,7 @@ pub(crate) fn drive(
         waker: Waker::from(child.exit.bell.clone()),
         output: Output::new(spec.limits.output_kept, spec.output.take()),
         // A session that is over its limit may still run, to tidy up, but not grow.
-        disk_limit: spec.limits.disk.max(before.bytes),
+        disk_limit: Usage::limit(spec.limits.disk).or(before),
         limits: spec.limits,
         cancel: spec.cancel,
         child,
@@ -94,7 +94,7 @@ pub(crate) fn drive(
         output_open: true,
         killed: false,
     };
-    run.to_the_end();
+    run.run_out();
     run.report()
 }
 
@@ -112,11 +112,9 @@ fn lease_of(spec: &RunSpec, child: &Child, before: Usage) -> Lease {
         user: if many_users { spec.folders.number } else { 0 },
         memory: child.base_memory() + spec.limits.memory,
         cpu_seconds: spec.limits.cpu.as_secs().max(1),
-        file_size: spec
-            .limits
-            .disk
-            .saturating_sub(before.bytes)
-            .max(SMALLEST_FILE_LIMIT),
+        file_size: before
+            .left(Usage::limit(spec.limits.disk))
+            .map_or(0, |left| left.max(SMALLEST_FILE_LIMIT)),
         threads: threads.into(),
     }
 }
@@ -131,7 +129,7 @@ struct Run<'a> {
     host: HostCall,
     waker: Waker,
     folder: Folder,
-    disk_limit: u64,
+    disk_limit: Usage,
     reader: FrameReader,
     outgoing: Vec<u8>,
     output: Output,
@@ -156,7 +154,7 @@ struct Pending {
 }
 
 impl Run<'_> {
-    fn to_the_end(&mut self) {
+    fn run_out(&mut self) {
         loop {
             self.flush();
             self.read_frames();
@@ -258,13 +256,13 @@ impl Run<'_> {
                 self.calls += 1;
                 self.answer(&CodeReply::End(Stop::Finished));
             }
+            Said::Call(_) | Said::BadCall(_) if self.calls >= self.limits.calls => {
+                let reason = format!("more than {} calls", self.limits.calls);
+                self.stop(Stop::Calls, reason);
+            }
             Said::BadCall(reason) => {
                 self.calls += 1;
                 self.answer(&CodeReply::Error(reason));
-            }
-            Said::Call(_) if self.calls >= self.limits.calls => {
-                let reason = format!("more than {} calls", self.limits.calls);
-                self.stop(Stop::Calls, reason);
             }
             Said::Call(call) => {
                 self.calls += 1;
@@ -365,9 +363,11 @@ impl Run<'_> {
         self.must_end = Some(self.must_end.map_or(end, |earlier| earlier.min(end)));
     }
 
-    /// Ends the run now. The first reason stands.
+    /// Ends the run now. The first reason stands; what was written counts until the very end, also
+    /// after the code said that it is done.
     fn stop(&mut self, stop: Stop, reason: String) {
-        if self.verdict.is_none() && self.done.is_none() {
+        let counts = self.done.is_none() || matches!(stop, Stop::Output | Stop::Disk);
+        if self.verdict.is_none() && counts {
             self.verdict = Some(Verdict::because(stop, reason));
         }
         if !self.killed {

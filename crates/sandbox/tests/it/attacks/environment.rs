@@ -5,7 +5,10 @@ use crate::harness::{BAIT_VARIABLE, attack};
 #[test]
 fn the_environment_of_the_host_is_not_inherited() {
     let (name, _) = BAIT_VARIABLE;
-    assert!(std::env::var_os("PATH").is_some(), "this process has an environment");
+    assert!(
+        std::env::var_os("PATH").is_some(),
+        "this process has an environment"
+    );
     let code = format!(
         r#"
 print(sorted(os.environ), os.getenv({name:?}))

@@ -12,5 +12,8 @@ probe("vmsplice", 1, 0, 0, 0)
 probe("splice", 0, 0, 1, 0, 1, 0)
 probe("tee", 0, 1, 1, 0)
 "#;
-    attack(code).run().refuses("EPERM", "name_to_handle_at open_by_handle_at fanotify_init vmsplice splice tee");
+    attack(code).run().refuses(
+        "EPERM",
+        "name_to_handle_at open_by_handle_at fanotify_init vmsplice splice tee",
+    );
 }

@@ -15,9 +15,10 @@ for folder in ("/root", "/home", "/var", "/sys", "/boot", "/run", "/mnt", "/srv"
     attempt(folder, lambda: os.listdir(folder))
 "#
     );
-    attack(&code)
-        .run()
-        .refuses("ENOENT", "bait shadow /root /home /var /sys /boot /run /mnt /srv");
+    attack(&code).run().refuses(
+        "ENOENT",
+        "bait shadow /root /home /var /sys /boot /run /mnt /srv",
+    );
 }
 
 #[test]
@@ -53,5 +54,8 @@ attempt("chmod", lambda: os.chmod("/etc/passwd", 0o777))
     let outcome = attack(code).run();
     let stdout = &outcome.report.stdout;
     assert_eq!(stdout.matches("True").count(), 9, "{stdout}");
-    assert!(!stdout.contains("False") && !stdout.contains("ALLOWED"), "{stdout}");
+    assert!(
+        !stdout.contains("False") && !stdout.contains("ALLOWED"),
+        "{stdout}"
+    );
 }

@@ -30,7 +30,7 @@ attempt("chown", lambda: os.chown("/app", 0, 0))
 #[test]
 fn a_set_user_id_file_is_worth_nothing() {
     let code = r#"
-open("shared/su", "wb").write(b"#!/bin/true\n")
+open("shared/su", "wb").write(b'#!/bin/true')
 attempt("chmod", lambda: os.chmod("shared/su", 0o6755))
 probe("execve", b"/app/shared/su", 0, 0)
 probe("execveat", -100, b"/app/shared/su", 0, 0, 0)
@@ -39,7 +39,10 @@ print(os.getuid() != 0, os.getuid() == os.geteuid())
     let outcome = attack(code).run();
     outcome.stops(Stop::Finished);
     let stdout = &outcome.report.stdout;
-    assert!(stdout.ends_with("execve EPERM\nexecveat EPERM\nTrue True\n"), "{stdout}");
+    assert!(
+        stdout.ends_with("execve EPERM\nexecveat EPERM\nTrue True\n"),
+        "{stdout}"
+    );
     // Whoever finds it on the host finds a file of a user that owns nothing else.
     let metadata = std::fs::metadata(outcome.session.shared().join("su")).unwrap();
     let set_id = metadata.permissions().mode() & 0o6000 != 0;

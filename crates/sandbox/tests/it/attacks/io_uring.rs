@@ -9,5 +9,7 @@ probe("io_uring_setup", 8, bytes(120))
 probe("io_uring_enter", 3, 1, 0, 0, 0, 0)
 probe("io_uring_register", 3, 0, 0, 0)
 "#;
-    attack(code).run().refuses("ENOSYS", "io_uring_setup io_uring_enter io_uring_register");
+    attack(code)
+        .run()
+        .refuses("ENOSYS", "io_uring_setup io_uring_enter io_uring_register");
 }

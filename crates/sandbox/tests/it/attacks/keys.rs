@@ -11,5 +11,7 @@ probe("keyctl", KEYCTL_DESCRIBE, SESSION, 0, 0, 0)
 probe("add_key", b"user", b"bait", b"x", 1, SESSION)
 probe("request_key", b"user", b"bait", 0, SESSION)
 "#;
-    attack(code).run().refuses("EPERM", "keyctl keyctl add_key request_key");
+    attack(code)
+        .run()
+        .refuses("EPERM", "keyctl keyctl add_key request_key");
 }

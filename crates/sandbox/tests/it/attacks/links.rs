@@ -21,7 +21,10 @@ probe("linkat", AT_FDCWD, b"/app/shared/file", AT_FDCWD, b"/app/shared/link", 0)
 probe("mknodat", AT_FDCWD, b"/app/shared/disk", 0o60666, 0x0800)
 "#;
     let outcome = attack(code).run();
-    outcome.refuses("EPERM", "symlink link pathlib mkfifo symlinkat linkat mknodat");
+    outcome.refuses(
+        "EPERM",
+        "symlink link pathlib mkfifo symlinkat linkat mknodat",
+    );
     let entries = std::fs::read_dir(outcome.session.shared()).unwrap();
     let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["file"]);

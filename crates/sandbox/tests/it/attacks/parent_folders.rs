@@ -25,7 +25,7 @@ os.chdir("../../..")
 print(os.getcwd(), os.listdir(".") == os.listdir("/"))
 "#
     );
-    attack(&code).run().prints(
-        "shared ENOENT\nuploads ENOENT\nchdir ENOENT\n/\nopenat ENOENT\n/ True\n",
-    );
+    attack(&code)
+        .run()
+        .prints("shared ENOENT\nuploads ENOENT\nchdir ENOENT\n/\nopenat ENOENT\n/ True\n");
 }

@@ -8,5 +8,7 @@ fn perf_is_refused() {
 probe("perf_event_open", bytes(128), 0, -1, -1, 0)
 probe("perf_event_open", bytes(128), -1, 0, -1, 0)
 "#;
-    attack(code).run().refuses("EPERM", "perf_event_open perf_event_open");
+    attack(code)
+        .run()
+        .refuses("EPERM", "perf_event_open perf_event_open");
 }

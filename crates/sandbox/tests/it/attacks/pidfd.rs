@@ -11,5 +11,8 @@ for pid in (1, 2, 1000):
 probe("pidfd_getfd", 0, 0, 0)
 probe("pidfd_send_signal", 0, 9, 0, 0)
 "#;
-    attack(code).run().refuses("EPERM", "os pidfd_open pidfd_open pidfd_open pidfd_getfd pidfd_send_signal");
+    attack(code).run().refuses(
+        "EPERM",
+        "os pidfd_open pidfd_open pidfd_open pidfd_getfd pidfd_send_signal",
+    );
 }

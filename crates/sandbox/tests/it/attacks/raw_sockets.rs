@@ -12,5 +12,7 @@ attempt("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 3))
 AF_XDP = 44
 probe("socket", AF_XDP, socket.SOCK_RAW, 0)
 "#;
-    attack(code).run().refuses("EPERM", "raw ping packet socket");
+    attack(code)
+        .run()
+        .refuses("EPERM", "raw ping packet socket");
 }

@@ -9,5 +9,7 @@ for name in ("shmget", "msgget", "semget"):
     probe(name, 1, 4096, 0o1666)
 probe("mq_open", b"queue", 0o102, 0o666, 0)
 "#;
-    attack(code).run().refuses("EPERM", "shmget msgget semget mq_open");
+    attack(code)
+        .run()
+        .refuses("EPERM", "shmget msgget semget mq_open");
 }

@@ -54,12 +54,18 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
     let outcome = attack.run();
     outcome.stops(Stop::Finished);
     let stdout = &outcome.report.stdout;
-    assert!(stdout.lines().all(|line| line.ends_with(" EPERM")), "{stdout}");
+    assert!(
+        stdout.lines().all(|line| line.ends_with(" EPERM")),
+        "{stdout}"
+    );
     assert!(stdout.lines().count() >= 14, "{stdout}");
     stream.set_nonblocking(true).unwrap();
     assert_eq!(stream.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
     for bait in [datagram, by_name] {
         bait.set_nonblocking(true).unwrap();
-        assert_eq!(bait.recv(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+        assert_eq!(
+            bait.recv(&mut [0; 8]).unwrap_err().kind(),
+            ErrorKind::WouldBlock
+        );
     }
 }
