@@ -8,7 +8,7 @@ use callgate_contract::{
     Stop,
 };
 use callgate_gate::{Gate, stub};
-use callgate_store::{RecordedCall, Run, RunStart, Store};
+use callgate_store::{ApprovalState, RecordedCall, Run, RunStart, Store};
 
 use crate::{RunError, RunReport, follow::Follower};
 
@@ -20,12 +20,15 @@ pub struct Coder {
     pub gate: Gate,
     pub store: Store,
     pub sandbox: Arc<dyn Sandbox>,
+    /// What a run may use unless its task says otherwise.
+    pub limits: Limits,
 }
 
 /// Code to run, and how.
 pub struct Task {
     pub code: String,
-    pub limits: Limits,
+    /// `None`: the coder's.
+    pub limits: Option<Limits>,
     /// Hears output as it arrives.
     pub output: Option<OutputListener>,
     pub cancel: Cancel,
@@ -35,7 +38,7 @@ impl Task {
     pub fn new(code: impl Into<String>) -> Self {
         Task {
             code: code.into(),
-            limits: Limits::default(),
+            limits: None,
             output: None,
             cancel: Cancel::default(),
         }
@@ -58,7 +61,27 @@ impl Coder {
             seed,
         };
         self.store.journal().begin(&start).await?;
-        self.execute(caller, task, seed, Vec::new()).await
+        let id = caller.journal;
+        let report = self.execute(caller, task, seed, Vec::new()).await?;
+        self.unless_answered(id, report).await
+    }
+
+    /// An answer may arrive while the run that waited for it is being ended; it would wait for
+    /// ever if nobody looked again.
+    async fn unless_answered(
+        &self,
+        id: JournalId,
+        report: RunReport,
+    ) -> Result<RunReport, RunError> {
+        if report.stop != Stop::Approval {
+            return Ok(report);
+        }
+        let pending = Some(ApprovalState::Pending);
+        let waiting = self.store.approvals().list(pending).await?;
+        match waiting.iter().any(|approval| approval.ask.journal == id) {
+            true => Ok(report),
+            false => Box::pin(self.resume(id, None)).await,
+        }
     }
 
     /// Executes a run again that waits for an approval or was cut off: what is recorded is not
@@ -80,8 +103,9 @@ impl Coder {
         let seed = start.seed;
         let mut task = Task::new(code);
         task.output = output;
-        self.execute(caller_of(start, task.limits.calls), task, seed, recorded)
-            .await
+        let caller = caller_of(start, self.limits.calls);
+        let report = self.execute(caller, task, seed, recorded).await?;
+        self.unless_answered(id, report).await
     }
 
     /// Executes again every run that a crash cut off. For the owner of the data directory, at its
@@ -119,7 +143,7 @@ impl Coder {
             chat_key: caller.session.chat_key(),
             seed,
             clocks: clocks.collect(),
-            limits: task.limits,
+            limits: task.limits.unwrap_or_else(|| self.limits.clone()),
             output: task.output,
             cancel: task.cancel,
         };

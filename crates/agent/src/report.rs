@@ -1,10 +1,10 @@
 //! [`RunReport`]: what came of one run, in the shape the command line and the API show.
 
 use callgate_contract::{Arguments, CodeCall, JournalId, Kind, Method, Part, Report, Stop, json};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunReport {
     pub run: JournalId,
     pub stop: Stop,
@@ -18,14 +18,14 @@ pub struct RunReport {
     pub wall_ms: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Observation {
     Text(String),
     Parts(Vec<Part>),
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CallReport {
     pub method: String,
     /// Unknown for a name that is no method.

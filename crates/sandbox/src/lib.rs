@@ -85,12 +85,15 @@ impl Jail {
     }
 }
 
-/// Kills the run when its future is dropped: nobody is left to hear of it.
-struct KillOnDrop(Cancel);
+/// Kills the run when its future is dropped: nobody is left to hear of it. Emptied once the run has
+/// ended, which also lets go of the descriptors that a cancel would have used.
+struct KillOnDrop(Option<Cancel>);
 
 impl Drop for KillOnDrop {
     fn drop(&mut self) {
-        self.0.cancel();
+        if let Some(cancel) = &self.0 {
+            cancel.cancel();
+        }
     }
 }
 
@@ -98,7 +101,7 @@ impl Sandbox for Jail {
     fn run(&self, spec: RunSpec, host: HostCall) -> BoxFuture<'_, Result<Report, SandboxError>> {
         let (pool, slots) = (self.pool.clone(), self.slots.clone());
         Box::pin(async move {
-            let guard = KillOnDrop(spec.cancel.clone());
+            let mut guard = KillOnDrop(Some(spec.cancel.clone()));
             let runtime = tokio::runtime::Handle::current();
             // A thread per run: it polls the call's future in place, which saves the wake-ups that
             // would cost several times the call.
@@ -107,7 +110,7 @@ impl Sandbox for Jail {
                 run::drive(&pool, &slots, spec, host)
             };
             let report = tokio::task::spawn_blocking(drive).await;
-            std::mem::forget(guard);
+            guard.0 = None;
             report.unwrap_or_else(|panic| Err(SandboxError::Failed(panic.to_string())))
         })
     }

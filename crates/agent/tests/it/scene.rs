@@ -11,7 +11,7 @@ use std::{
 use callgate_agent::Coder;
 use callgate_contract::{
     Arguments, BoxFuture, Caller, CodeCall, CodeReply, Effect, Grant, HostCall, JournalId, Kind,
-    MethodError, Report, Role, RunSpec, Sandbox, SandboxError, Stop, Surface,
+    Limits, MethodError, Report, Role, RunSpec, Sandbox, SandboxError, Stop, Surface,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_store::Store;
@@ -133,6 +133,7 @@ pub fn coder(store: Store, policy: GatePolicy, ran: &Ran) -> Coder {
         gate,
         store,
         sandbox: Arc::new(Reader),
+        limits: Limits::default(),
     }
 }
 
