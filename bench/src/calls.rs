@@ -5,7 +5,13 @@ use anyhow::{Context, ensure};
 use callgate_agent::Task;
 use callgate_contract::{CodeReply, Sandbox, Stop, Value};
 
-use crate::{goals, peer::HttpPeer, scene::Scene, stats::Samples, table::Table};
+use crate::{
+    goals::{CALL_BARE, CALL_EFFECTFUL, CALL_PURE, CALL_RATIO, Goal},
+    peer::HttpPeer,
+    scene::Scene,
+    stats::Samples,
+    table::Table,
+};
 
 /// Bytes of the value that goes there and back, and how many calls a round makes with it.
 const SIZES: [(usize, usize); 3] = [(0, 400), (1_000, 400), (100_000, 60)];
@@ -38,7 +44,9 @@ impl Calls {
                 samples.extend_nanoseconds(&times);
             }
             if let Some(peer) = http {
-                samples.http.extend_nanoseconds(&peer.calls(size, count / 4)?);
+                samples
+                    .http
+                    .extend_nanoseconds(&peer.calls(size, count / 4)?);
             }
         }
         Ok(())
@@ -57,19 +65,19 @@ impl Calls {
                 ratios.push((size, http / ours));
             }
             // The goals are for small values; a large one costs what copying it costs.
-            let of_small = |goals| if size == 0 { goals } else { &[] };
-            let ours = "callgate, bare";
-            table.times(&what, ours, bare, of_small(goals::CALL_BARE));
-            let ours = "callgate, gate, pure";
-            table.times(&what, ours, pure, of_small(goals::CALL_PURE));
-            let ours = "callgate, gate, effectful";
-            let goals = of_small(goals::CALL_EFFECTFUL);
-            table.times(&what, ours, effectful, goals);
+            let goals: [&'static [Goal]; 3] = match size {
+                0 => [CALL_BARE, CALL_PURE, CALL_EFFECTFUL],
+                _ => [&[]; 3],
+            };
+            let [of_bare, of_pure, of_effectful] = goals;
+            table.times(&what, "callgate, bare", bare, of_bare);
+            table.times(&what, "callgate, gate, pure", pure, of_pure);
+            table.times(&what, "callgate, gate, effectful", effectful, of_effectful);
             table.times(&what, "HTTP + pickle, FastAPI", samples.http, &[]);
         }
         for (size, ratio) in ratios {
             let what = format!("HTTP + pickle / bare, {size} bytes");
-            let goals = if size == 0 { goals::CALL_RATIO } else { &[] };
+            let goals = if size == 0 { CALL_RATIO } else { &[] };
             table.number(what, "ratio of p50", (ratio, "x"), goals);
         }
     }

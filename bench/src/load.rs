@@ -104,7 +104,10 @@ async fn bare_run(scene: Arc<Scene>) -> anyhow::Result<()> {
     };
     let report = scene.jail.run(scene.spec(FIVE_CALLS), Box::new(answer));
     let report = report.await?;
-    ensure!((report.stop, report.calls) == (Stop::Finished, 5), "{report:?}");
+    ensure!(
+        (report.stop, report.calls) == (Stop::Finished, 5),
+        "{report:?}"
+    );
     Ok(())
 }
 

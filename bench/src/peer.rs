@@ -12,8 +12,11 @@ use anyhow::{Context, ensure};
 
 const PRINT: [&str; 2] = ["-c", "print(sum(i * i for i in range(100)), flush=True)"];
 
+/// Debian's own: a `python3` found earlier on the path may be a slow wrapper.
+const PYTHON: &str = "/usr/bin/python3";
+
 pub(crate) fn python_start() -> anyhow::Result<Duration> {
-    first_byte(Command::new("python3").args(PRINT))
+    first_byte(Command::new(PYTHON).args(PRINT))
 }
 
 /// `None` where bubblewrap is not installed.
@@ -27,13 +30,16 @@ pub(crate) fn bubblewrap_start() -> anyhow::Result<Option<Duration>> {
         command.args(["--ro-bind-try", folder, folder]);
     }
     let walls = "--dev /dev --tmpfs /tmp --unshare-all --die-with-parent --clearenv --chdir /tmp";
-    command.args(walls.split(' ')).arg("/usr/bin/python3");
+    command.args(walls.split(' ')).arg(PYTHON);
     first_byte(command.args(PRINT)).map(Some)
 }
 
 fn first_byte(command: &mut Command) -> anyhow::Result<Duration> {
     let began = Instant::now();
-    let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let mut process = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let mut output = process.stdout.take().context("no stdout")?;
     output.read_exact(&mut [0]).context("it printed nothing")?;
     let time = began.elapsed();
@@ -53,7 +59,11 @@ pub(crate) struct HttpPeer {
 impl HttpPeer {
     pub(crate) fn start() -> anyhow::Result<HttpPeer> {
         let python = environment()?.join("bin/python");
-        let program = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("peer").join(name);
+        let program = |name| {
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("peer")
+                .join(name)
+        };
         let mut server = Command::new(&python)
             .arg(program("server.py"))
             .stdout(Stdio::piped())
@@ -103,7 +113,10 @@ impl Drop for HttpPeer {
 fn environment() -> anyhow::Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name("callgate-bench-peer");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer/prepare");
-    let made = Command::new(script).arg(&path).stdout(Stdio::null()).status();
+    let made = Command::new(script)
+        .arg(&path)
+        .stdout(Stdio::null())
+        .status();
     ensure!(
         made.context("bench/peer/prepare")?.success(),
         "its packages could not be installed; see the messages above"

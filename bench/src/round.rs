@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{
-    calls::Calls, load::Load, peer::HttpPeer, scene::Scene, starts::Starts, table::Table,
-};
+use crate::{calls::Calls, load::Load, peer::HttpPeer, scene::Scene, starts::Starts, table::Table};
 
 struct Size {
     rounds: usize,
@@ -40,8 +38,7 @@ pub(crate) async fn measure(quick: bool) -> anyhow::Result<Table> {
     };
     let scene = Arc::new(Scene::new().await?);
     let load_before = load_average();
-    let (mut starts, mut calls, mut load) =
-        (Starts::default(), Calls::default(), Load::default());
+    let (mut starts, mut calls, mut load) = (Starts::default(), Calls::default(), Load::default());
     for round in 1..=size.rounds {
         eprintln!("round {round} of {}", size.rounds);
         starts.round(&scene, size.starts).await?;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use callgate_agent::Coder;
 use callgate_contract::{
-    Caller, Effect, Grant, JournalId, Kind, MethodError, Role, RunFolders, RunSpec, SessionKey,
-    Stub, Surface,
+    Caller, Effect, Grant, JournalId, Kind, Limits, MethodError, Role, RunFolders, RunSpec,
+    SessionKey, Stub, Surface,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_sandbox::{Jail, JailOptions, find_python};
@@ -64,6 +64,7 @@ impl Scene {
                 gate,
                 store,
                 sandbox,
+                limits: Limits::default(),
             },
             folders: RunFolders {
                 id: row.id,

@@ -32,7 +32,8 @@ impl Starts {
             std::thread::sleep(SETTLE);
             self.python.push(peer::python_start()?);
             std::thread::sleep(SETTLE);
-            self.unpooled.push(first_call(scene, &scene.unpooled).await?);
+            self.unpooled
+                .push(first_call(scene, &scene.unpooled).await?);
             std::thread::sleep(SETTLE);
             if let Some(time) = peer::bubblewrap_start()? {
                 self.bubblewrap.push(time);

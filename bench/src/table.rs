@@ -144,7 +144,11 @@ impl Row {
                 row["value"] = (*value).into();
             }
         }
-        row["goals"] = self.goals.iter().map(|goal| goal.to_json(measured)).collect();
+        row["goals"] = self
+            .goals
+            .iter()
+            .map(|goal| goal.to_json(measured))
+            .collect();
         row
     }
 }

@@ -32,6 +32,8 @@ pub struct Task {
     /// Hears output as it arrives.
     pub output: Option<OutputListener>,
     pub cancel: Cancel,
+    /// The turn and round the code was written in.
+    pub turn: Option<(JournalId, u32)>,
 }
 
 impl Task {
@@ -41,6 +43,7 @@ impl Task {
             limits: None,
             output: None,
             cancel: Cancel::default(),
+            turn: None,
         }
     }
 }
@@ -59,6 +62,7 @@ impl Coder {
             code: Some(task.code.clone()),
             allowed: caller.grant.methods.clone(),
             seed,
+            turn: task.turn,
         };
         self.store.journal().begin(&start).await?;
         let id = caller.journal;
@@ -113,7 +117,8 @@ impl Coder {
     pub async fn recover(&self) -> Result<Vec<(JournalId, Result<RunReport, RunError>)>, RunError> {
         let mut recovered = Vec::new();
         for run in self.store.journal().unfinished().await? {
-            if run.start.code.is_some() {
+            // Runs of a turn go on with their turn.
+            if run.start.code.is_some() && run.start.turn.is_none() {
                 let id = run.start.id;
                 recovered.push((id, self.resume(id, None).await));
             }

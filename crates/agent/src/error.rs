@@ -1,6 +1,6 @@
 //! [`RunError`]: why code was not run at all. How a run *ended* is its report's business.
 
-use callgate_contract::{JournalId, SandboxError};
+use callgate_contract::{JournalId, SandboxError, TurnStop};
 use callgate_store::{StoreError, files::FileError};
 
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +18,22 @@ pub enum RunError {
         id: JournalId,
         stop: callgate_contract::Stop,
     },
+    #[error("no randomness: {0}")]
+    Randomness(getrandom::Error),
+}
+
+/// Why a turn could not be run, or went no further. What its model or code did wrong is in its
+/// report.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Folder(#[from] FileError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("turn {} has ended with stop '{stop:?}'", turn.0)]
+    Ended { turn: JournalId, stop: TurnStop },
     #[error("no randomness: {0}")]
     Randomness(getrandom::Error),
 }

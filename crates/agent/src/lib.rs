@@ -1,14 +1,40 @@
-//! What happens between a message and its answer. So far: one run of code, its calls through the
-//! gate, its effect on the conversation, and its repetition after a crash or an approval.
-//! Names no sandbox, no model and no transport: those are traits of `contract`.
+//! What happens between a message and its answer: arrival, the turn in both modes, runs of code,
+//! sub-agents, compaction, and going on after a crash or an approval.
+//! Names no sandbox, no provider, no plugin and no transport: those are traits of `contract`.
 
+mod agent;
+mod arrival;
 mod code;
+mod commands;
+mod compact;
+mod delegate;
 mod error;
 mod excerpt;
+mod extract;
 mod follow;
+mod history;
+mod parts;
+pub mod prompt;
+mod record;
+mod recovery;
 mod report;
+pub mod search;
+mod settings;
+mod texts;
+pub mod tokens;
+mod turn;
+mod watch;
+mod when;
 
+pub use agent::{Agent, Wiring};
+pub use arrival::{Arrived, Override, Sessions};
 pub use code::{Coder, Task};
-pub use error::RunError;
+pub use error::{RunError, TurnError};
 pub use excerpt::{FOR_MODEL, excerpt};
+pub use extract::{Answer, extract};
+pub use recovery::Recovered;
 pub use report::{CallReport, Observation, RunReport};
+pub use settings::{AgentSettings, Allowance, Budgets};
+pub use turn::{Parent, TurnAsk, TurnReport};
+pub use watch::{TurnEvent, Watch};
+pub use when::AnswerWhen;

@@ -6,7 +6,7 @@ use callgate_store::{Note, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::session::failed;
+use crate::{moment::utc, session::failed};
 
 #[derive(Deserialize, JsonSchema)]
 struct Recall {
@@ -39,10 +39,9 @@ async fn recall(store: Store, call: Call, arguments: Recall) -> Result<Value, Me
 }
 
 fn shown(note: Note) -> Value {
-    let written_at = note.written_at.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00");
     Value::Dict(vec![
         ("name".into(), note.name.into()),
         ("text".into(), note.text.into()),
-        ("written_at".into(), Value::DateTime(written_at.to_string())),
+        ("written_at".into(), utc(note.written_at)),
     ])
 }

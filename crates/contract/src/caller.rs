@@ -84,10 +84,13 @@ impl Grant {
     }
 }
 
-/// What is left to spend. Counters only fall, and are shared by all calls of one grant, which may
-/// run concurrently: hence atomics.
+/// What is left to spend. Clones share one account, so that a sub-agent pays from its caller's.
+#[derive(Clone, Debug)]
+pub struct Budget(Arc<Account>);
+
+/// Counters only fall. Calls of one grant may run concurrently: hence atomics.
 #[derive(Debug)]
-pub struct Budget {
+struct Account {
     calls: AtomicU64,
     messages: AtomicU64,
 }
@@ -102,18 +105,18 @@ pub enum BudgetSpent {
 
 impl Budget {
     pub fn new(calls: u64, messages: u64) -> Self {
-        Budget {
+        Budget(Arc::new(Account {
             calls: AtomicU64::new(calls),
             messages: AtomicU64::new(messages),
-        }
+        }))
     }
 
     pub fn take_call(&self) -> Result<(), BudgetSpent> {
-        take(&self.calls).ok_or(BudgetSpent::Calls)
+        take(&self.0.calls).ok_or(BudgetSpent::Calls)
     }
 
     pub fn take_message(&self) -> Result<(), BudgetSpent> {
-        take(&self.messages).ok_or(BudgetSpent::Messages)
+        take(&self.0.messages).ok_or(BudgetSpent::Messages)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages and their parts, the row changes a method may ask for, and where messages leave.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{BoxFuture, SessionKey};
 
@@ -59,6 +60,20 @@ pub enum Change {
     SystemRow {
         session: SessionKey,
         text: String,
+    },
+    /// At its time the text arrives in the session as a message from `user`.
+    SetTimer {
+        /// Chosen by the method, so that it can tell its caller before the change is made.
+        id: Uuid,
+        session: SessionKey,
+        user: String,
+        /// Milliseconds since 1970.
+        due_at: i64,
+        text: String,
+    },
+    CancelTimer {
+        session: SessionKey,
+        id: Uuid,
     },
 }
 

@@ -22,20 +22,16 @@ pub fn prepare(plan: Option<&Plan>) -> Step<()> {
     sys::tmpfs(c"/app", &scratch)?;
     for folder in [c"/app/shared", c"/app/uploads"] {
         // SAFETY: a live NUL-terminated string.
-        check(
-            unsafe { libc::mkdir(folder.as_ptr(), 0o755) }.into(),
-            "mkdir",
-        )?;
+        let made = unsafe { libc::mkdir(folder.as_ptr(), 0o755) };
+        check(made.into(), "mkdir")?;
     }
     // A signal to one's process group crosses pid namespaces, and the zygote's is the host's.
     // SAFETY: no arguments.
     check(unsafe { libc::setsid() }.into(), "setsid")?;
     let name = b"sandbox";
     // SAFETY: a live buffer and its length.
-    check(
-        unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }.into(),
-        "sethostname",
-    )?;
+    let named = unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) };
+    check(named.into(), "sethostname")?;
     for capability in 0..64 {
         // Numbers beyond the kernel's last one are refused, which is fine.
         let _ = prctl(libc::PR_CAPBSET_DROP, capability, "bounding set");
@@ -131,7 +127,9 @@ fn set_limits(lease: &Lease) -> Step<()> {
     limit(libc::RLIMIT_FSIZE, lease.file_size, "file size limit")?;
     limit(libc::RLIMIT_NPROC, lease.threads, "thread limit")?;
     limit(libc::RLIMIT_NOFILE, DESCRIPTORS, "descriptor limit")?;
-    limit(libc::RLIMIT_CORE, 0, "core limit")?;
+    // One byte: nobody's core fits, and a program that the kernel pipes cores to is not started
+    // either, which a limit of none would not prevent.
+    limit(libc::RLIMIT_CORE, 1, "core limit")?;
     limit(libc::RLIMIT_MEMLOCK, 0, "memlock limit")?;
     limit(libc::RLIMIT_MSGQUEUE, 0, "message queue limit")
 }
@@ -141,5 +139,7 @@ fn drop_rights(lease: &Lease) -> Step<()> {
         sys::set_identity(lease.user, lease.user)?;
     }
     sys::set_capabilities(0)?;
-    prctl(libc::PR_SET_DUMPABLE, 0, "dumpable")
+    // The host must see which deleted files a run still holds. Nobody else can look: inside, there
+    // is no /proc and no ptrace.
+    prctl(libc::PR_SET_DUMPABLE, 1, "dumpable")
 }

@@ -61,9 +61,9 @@ pub unsafe extern "C" fn callgate_lease() -> i32 {
     sys::or_exit(lease::lease(PLAN.get()))
 }
 
-/// One exchange on a call socket: writes `request`, then reads at most `capacity` bytes of the
-/// answer into `buffer`, spinning for up to `spin_micros` before it sleeps. Returns the bytes
-/// read; 0 or less means that the host hung up.
+/// One exchange on a call socket: writes `request`, then reads the frame that answers into `buffer`,
+/// or its first `capacity` bytes, spinning before it sleeps unless `spin_micros` is 0. Returns the
+/// bytes read; 0 or less means that the host hung up.
 ///
 /// # Safety
 /// `request` must be readable for `length` bytes and `buffer` writable for `capacity` bytes.

@@ -40,10 +40,8 @@ pub fn enter(control: i32, slot: &OnceLock<Plan>) -> Step<()> {
     }
     if plan.many_users {
         // SAFETY: an empty list of groups.
-        check(
-            unsafe { libc::syscall(libc::SYS_setgroups, 0usize, 0usize) },
-            "setgroups",
-        )?;
+        let dropped = unsafe { libc::syscall(libc::SYS_setgroups, 0usize, 0usize) };
+        check(dropped, "setgroups")?;
         sys::set_identity(0, 0)?;
     }
     become_init(control)?;

@@ -64,6 +64,12 @@ impl Child {
         kill(&self.pidfd);
     }
 
+    /// Holds the child still until the guard is dropped.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        let _ = pidfd_send_signal(&self.pidfd, Signal::STOP);
+        Held(&self.pidfd)
+    }
+
     /// Something that can kill this child later, from another thread.
     pub(crate) fn killer(&self) -> std::io::Result<impl FnOnce() + Send + 'static> {
         let (pidfd, bell) = (self.pidfd.try_clone()?, self.exit.bell.clone());
@@ -98,11 +104,20 @@ impl Child {
         self.zygote.many_users
     }
 
-    fn pid(&self) -> Option<i32> {
+    /// As the host sees it; `None` once the child was reaped.
+    pub(crate) fn pid(&self) -> Option<i32> {
         let path = format!("/proc/self/fdinfo/{}", self.pidfd.as_fd().as_raw_fd());
         let info = std::fs::read_to_string(path).ok()?;
         let pid = info.lines().find_map(|line| line.strip_prefix("Pid:"))?;
-        pid.trim().parse().ok()
+        pid.trim().parse().ok().filter(|pid| *pid > 0)
+    }
+}
+
+pub(crate) struct Held<'a>(&'a OwnedFd);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let _ = pidfd_send_signal(self.0, Signal::CONT);
     }
 }
 

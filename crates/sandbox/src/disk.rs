@@ -8,20 +8,24 @@ use rustix::{
     io::Errno,
 };
 
+use crate::unlinked::Unlinked;
+
 /// More entries than this count as a full disk: they cost inodes, and time to walk.
 const MAX_ENTRIES: usize = 20_000;
 
 /// Where the walk gives up. A session that holds so much can only be tidied from outside.
 const UNCOUNTABLE: usize = 2 * MAX_ENTRIES;
 
-/// Deeper folders than this count as a full disk too: the walk holds a descriptor for each level.
+/// Deeper folders than this are not looked into: the walk holds a descriptor for each level.
 const MAX_DEPTH: usize = 32;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     bytes: u64,
     entries: usize,
-    too_deep: bool,
+    /// There is more than was counted: folders too deep or closed to us, or files without a name.
+    /// Counts as a full disk, or there would be a place to hide.
+    unseen: bool,
 }
 
 impl Usage {
@@ -30,7 +34,7 @@ impl Usage {
         Usage {
             bytes,
             entries: MAX_ENTRIES,
-            too_deep: false,
+            unseen: false,
         }
     }
 
@@ -38,7 +42,7 @@ impl Usage {
         self.bytes > limit.bytes
             || self.entries > limit.entries
             || self.entries >= UNCOUNTABLE
-            || self.too_deep && !limit.too_deep
+            || self.unseen && !limit.unseen
     }
 
     /// The larger of both, each in its own respect.
@@ -46,8 +50,15 @@ impl Usage {
         Usage {
             bytes: self.bytes.max(other.bytes),
             entries: self.entries.max(other.entries),
-            too_deep: self.too_deep || other.too_deep,
+            unseen: self.unseen || other.unseen,
         }
+    }
+
+    /// With what the run holds outside all folders.
+    pub(crate) fn and(mut self, unlinked: Unlinked) -> Usage {
+        self.bytes += unlinked.bytes;
+        self.unseen |= unlinked.unseen;
+        self
     }
 
     /// Bytes left until `limit`; none where it is exceeded in whatever respect.
@@ -78,7 +89,7 @@ impl Folder {
             match folder.read() {
                 Some(Ok(entry)) => {
                     let inner = count(folder, entry.file_name(), &mut usage);
-                    usage.too_deep |= inner.is_some() && path.len() == MAX_DEPTH;
+                    usage.unseen |= inner.is_some() && path.len() == MAX_DEPTH;
                     path.extend(inner.filter(|_| path.len() < MAX_DEPTH));
                 }
                 Some(Err(_)) | None => drop(path.pop()),
@@ -103,9 +114,9 @@ fn count(folder: &Dir, name: &CStr, usage: &mut Usage) -> Option<Dir> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return None;
     }
-    openat(parent, name, OPEN, Mode::empty())
-        .and_then(Dir::new)
-        .ok()
+    let inner = openat(parent, name, OPEN, Mode::empty());
+    usage.unseen |= matches!(inner, Err(Errno::ACCESS));
+    inner.and_then(Dir::new).ok()
 }
 
 #[cfg(test)]
@@ -137,7 +148,7 @@ mod tests {
         std::fs::write(root.path().join("1099/file"), vec![1; 1 << 20]).unwrap();
         let folder = Folder::open(root.path()).unwrap();
         let usage = folder.usage();
-        assert_eq!((usage.entries, usage.too_deep), (1_101, false));
+        assert_eq!((usage.entries, usage.unseen), (1_101, false));
         assert!(usage.bytes >= 1 << 20);
 
         std::fs::create_dir_all(root.path().join("x/".repeat(40))).unwrap();

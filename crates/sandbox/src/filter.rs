@@ -240,6 +240,16 @@ fn child() -> Result<BpfProgram, BackendError> {
         CLONE_NEWCGROUP,
     ];
     let mut clones = vec![rule([masked(0, CLONE_THREAD as u64, 0)?])?];
+    // A table of descriptors of its own would not be seen under the process's name in /proc.
+    clones.push(rule([masked(0, CLONE_FILES as u64, 0)?])?);
+    rules.insert(
+        SYS_close_range,
+        vec![rule([masked(
+            2,
+            CLOSE_RANGE_UNSHARE.into(),
+            CLOSE_RANGE_UNSHARE.into(),
+        )?])?],
+    );
     for flag in namespaces {
         let flag = flag as u32 as u64;
         clones.push(rule([masked(0, flag, flag)?])?);

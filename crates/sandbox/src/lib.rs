@@ -14,6 +14,7 @@ mod probe;
 mod protocol;
 mod run;
 mod slots;
+mod unlinked;
 mod verdict;
 mod wait;
 #[path = "../../jail/src/wire.rs"]

@@ -25,6 +25,7 @@ use crate::{
     pool::Pool,
     protocol::{self, Done, Said},
     slots::{Slot, Slots},
+    unlinked::unlinked,
     verdict::{Verdict, judge},
     wire::{LEASED, Lease, as_bytes},
 };
@@ -33,8 +34,10 @@ use crate::{
 const UNWIND: Duration = Duration::from_secs(1);
 /// Once it said that it is done, it may take this long to be gone.
 const LINGER: Duration = Duration::from_millis(100);
-/// How often the disk is looked at.
-const SAMPLE: Duration = Duration::from_millis(20);
+/// How often the disk is looked at: as long as counting takes, within these bounds.
+const SAMPLE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(50));
+/// Once counting took this long, the code waits while it is done again.
+const SLOW_COUNT: Duration = Duration::from_millis(5);
 /// The peer was just answered and will most likely call again within microseconds.
 const SPIN: Duration = Duration::from_micros(50);
 /// In unprivileged mode all runs share one user, and the limit on threads counts by user.
@@ -67,6 +70,7 @@ pub(crate) fn drive(
     protocol::write_init(&mut outgoing, &spec).map_err(|error| failed(&error.at("code")))?;
     let now = Instant::now();
     let mut run = Run {
+        pool,
         waker: Waker::from(child.exit.bell.clone()),
         output: Output::new(spec.limits.output_kept, spec.output.take()),
         // A session that is over its limit may still run, to tidy up, but not grow.
@@ -86,7 +90,8 @@ pub(crate) fn drive(
         started: now,
         in_host: Duration::ZERO,
         answered: false,
-        next_sample: now + SAMPLE,
+        next_sample: now + SAMPLE.0,
+        slow_to_count: false,
         must_end: None,
         verdict: None,
         done: None,
@@ -95,6 +100,7 @@ pub(crate) fn drive(
         killed: false,
     };
     run.run_out();
+    pool.top_up();
     run.report()
 }
 
@@ -120,6 +126,7 @@ fn lease_of(spec: &RunSpec, child: &Child, before: Usage) -> Lease {
 }
 
 struct Run<'a> {
+    pool: &'a Arc<Pool>,
     child: Child,
     limits: Limits,
     cancel: Cancel,
@@ -140,6 +147,7 @@ struct Run<'a> {
     in_host: Duration,
     answered: bool,
     next_sample: Instant,
+    slow_to_count: bool,
     must_end: Option<Instant>,
     verdict: Option<Verdict>,
     done: Option<Done>,
@@ -162,8 +170,11 @@ impl Run<'_> {
             self.read_output();
             self.enforce();
             if self.child.exit.get().is_some() {
-                // Nothing can write any more: one last look, and it is over.
+                // Nothing can write any more: one last look, and it is over. Its last word may have
+                // come since the frames were read.
+                self.read_frames();
                 self.read_output();
+                self.heed_cancel();
                 return;
             }
             if self.killed && self.must_end.is_some_and(|end| Instant::now() > end) {
@@ -251,6 +262,10 @@ impl Run<'_> {
                 self.done = Some(done);
                 self.end_within(LINGER);
             }
+            // Nobody is left to be answered.
+            Said::Call(_) | Said::BadCall(_) if self.child.exit.get().is_some() => {
+                self.calls_open = false;
+            }
             Said::Call(_) | Said::BadCall(_) if self.must_end.is_some() => {
                 // It was told to end; being told again is all it gets.
                 self.calls += 1;
@@ -329,24 +344,38 @@ impl Run<'_> {
 
     fn enforce(&mut self) {
         let now = Instant::now();
-        if self.cancel.is_cancelled() {
-            self.stop(Stop::Cancelled, "cancelled".into());
-        }
+        self.heed_cancel();
         if self.pending.is_none() && self.computed() > self.limits.wall {
             let limit = self.limits.wall.as_secs_f64();
             self.stop(Stop::Timeout, format!("ran for more than {limit} s"));
         }
         if now >= self.next_sample {
-            self.next_sample = now + SAMPLE;
             self.look_at_disk();
+            self.pool.top_up();
         }
         if !self.killed && self.must_end.is_some_and(|end| now >= end) {
             self.kill();
         }
     }
 
+    /// Cancelling kills the child by itself, so its end may be seen first.
+    fn heed_cancel(&mut self) {
+        if self.cancel.is_cancelled() {
+            self.stop(Stop::Cancelled, "cancelled".into());
+        }
+    }
+
     fn look_at_disk(&mut self) {
-        if self.folder.usage().exceeds(self.disk_limit) {
+        let began = Instant::now();
+        // While a large folder is counted it could be filled without end.
+        let still = self.slow_to_count.then(|| self.child.hold());
+        let held = self.child.pid().map(unlinked).unwrap_or_default();
+        let usage = self.folder.usage().and(held);
+        drop(still);
+        let took = began.elapsed();
+        self.slow_to_count = took > SLOW_COUNT;
+        self.next_sample = Instant::now() + took.clamp(SAMPLE.0, SAMPLE.1);
+        if usage.exceeds(self.disk_limit) {
             let limit = self.limits.disk >> 20;
             let reason = format!("more than {limit} MB, or too many files, in /app/shared");
             self.stop(Stop::Disk, reason);

@@ -1,20 +1,22 @@
-//! Row changes that a method asked for. Only the journal applies them, in the transaction that
-//! records the call's outcome, so a change happens exactly when the call is on record.
+//! Row changes that a method or a turn asked for. Only the journal applies them, in the
+//! transaction that records what asked, so a change happens exactly when its cause is on record.
 
-use callgate_contract::{Change, Part};
+use callgate_contract::{Change, JournalId, Part};
 use sqlx::AnyConnection;
 
-use crate::{LogRole, StoreError, log, notes, outbox};
+use crate::{LogRole, NewTimer, StoreError, log, notes, outbox, timers};
 
 pub(crate) async fn apply(
     connection: &mut AnyConnection,
+    journal: JournalId,
     changes: &[Change],
 ) -> Result<(), StoreError> {
+    let by = Some(journal);
     for change in changes {
         match change {
             Change::Send { message } => {
-                let parts = &message.parts;
-                log::append(connection, &message.session, LogRole::Assistant, parts).await?;
+                let (session, parts) = (&message.session, &message.parts);
+                log::append(connection, by, session, LogRole::Assistant, parts).await?;
                 outbox::queue(connection, message).await?;
             }
             Change::Remember {
@@ -25,7 +27,26 @@ pub(crate) async fn apply(
             Change::Forget { session, name } => notes::erase(connection, session, name).await?,
             Change::SystemRow { session, text } => {
                 let parts = [Part::text(text)];
-                log::append(connection, session, LogRole::System, &parts).await?;
+                log::append(connection, by, session, LogRole::System, &parts).await?;
+            }
+            Change::SetTimer {
+                id,
+                session,
+                user,
+                due_at,
+                text,
+            } => {
+                let timer = NewTimer {
+                    id: *id,
+                    session: session.clone(),
+                    user: user.clone(),
+                    due_at: crate::row::read_time(*due_at)?,
+                    text: text.clone(),
+                };
+                timers::set(connection, &timer).await?;
+            }
+            Change::CancelTimer { session, id } => {
+                timers::cancel(connection, session, *id).await?;
             }
         }
     }

@@ -36,6 +36,17 @@ impl Database {
         })
     }
 
+    /// Takes what was erased out of the write-ahead file as well, where an engine has one of ours.
+    pub(crate) async fn scrub(&self) -> Result<(), StoreError> {
+        if self.engine == Engine::Sqlite {
+            let mut writer = self.writer().await?;
+            let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
+            checkpoint.execute(writer.connection()).await?;
+            writer.release();
+        }
+        Ok(())
+    }
+
     /// A connection prepared for writing.
     pub(crate) async fn connect(&self) -> Result<AnyConnection, StoreError> {
         let mut connection = self.options.connect().await?;
@@ -53,11 +64,13 @@ impl Engine {
                 "PRAGMA busy_timeout = 10000",
                 "PRAGMA journal_mode = WAL",
                 "PRAGMA synchronous = NORMAL",
+                "PRAGMA secure_delete = ON",
             ],
             (Engine::Sqlite, Durability::Power) => &[
                 "PRAGMA busy_timeout = 10000",
                 "PRAGMA journal_mode = WAL",
                 "PRAGMA synchronous = FULL",
+                "PRAGMA secure_delete = ON",
             ],
             // How a server meets a power cut is its operator's setting unless we must be sure.
             (Engine::Postgres, Durability::Process) => &[],

@@ -2,9 +2,9 @@
 
 use std::{io, path::PathBuf};
 
-use callgate_contract::JournalId;
+use callgate_contract::{ConversationId, JournalId};
 
-use crate::files::FileError;
+use crate::{MAX_TIMER_TEXT, MAX_TIMERS, files::FileError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -46,6 +46,38 @@ pub enum StoreError {
     },
     #[error("a note's name cannot hold control characters")]
     NoteName,
+    #[error("no conversation {0} in this session")]
+    UnknownConversation(ConversationId),
+    #[error("conversation {id} has no history up to position {position}")]
+    Position { id: ConversationId, position: u64 },
+    #[error("no persona '{0}'")]
+    UnknownPersona(String),
+    #[error("there is a persona '{0}' already")]
+    PersonaExists(String),
+    #[error("'{name}' cannot be a persona's name: {problem}")]
+    PersonaName { name: String, problem: &'static str },
+    #[error(
+        "opening dialogues are pairs, the user's line and then the answer: {count} is an odd number"
+    )]
+    OddDialogs { count: usize },
+    #[error("no turn {}", .0.0)]
+    UnknownTurn(JournalId),
+    #[error("turn {} has already begun", .0.0)]
+    TurnBegun(JournalId),
+    #[error("turn {} has already ended", .0.0)]
+    TurnFinished(JournalId),
+    /// Another turn has it, or it is none that came into the turn's session.
+    #[error("log row {row} is not for turn {} to take", turn.0)]
+    NotToTake { turn: JournalId, row: i64 },
+    /// The first reply stays.
+    #[error("round {number} of turn {} already has its reply", turn.0)]
+    AlreadyReplied { turn: JournalId, number: u32 },
+    #[error("round {number} of turn {} was never asked", turn.0)]
+    NeverAsked { turn: JournalId, number: u32 },
+    #[error("a timer's text holds 1 to {MAX_TIMER_TEXT} bytes, not {length}")]
+    TimerSize { length: usize },
+    #[error("{MAX_TIMERS} timers wait in this session already")]
+    TooManyTimers,
     #[error("no randomness from the system: {0}")]
     Random(getrandom::Error),
     #[error(transparent)]

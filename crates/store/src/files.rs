@@ -7,6 +7,7 @@ mod error;
 mod folder;
 mod layout;
 mod name;
+mod sweep;
 mod usage;
 mod write;
 

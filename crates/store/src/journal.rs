@@ -4,6 +4,7 @@
 
 mod buffer;
 mod calls;
+mod prune;
 mod read;
 mod rows;
 mod types;
@@ -13,14 +14,15 @@ use std::sync::Arc;
 use callgate_contract::{Change, JournalId, Stop};
 use serde_json::Value as Json;
 
-use self::buffer::{Buffer, Write};
+use self::buffer::Buffer;
+pub(crate) use self::buffer::Write;
 pub use self::types::{CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success};
 use crate::{StoreError, changes, crash_point, database::Database, row};
 
 /// Clones share the buffer of calls not yet written.
 #[derive(Clone)]
 pub struct Journal {
-    database: Arc<Database>,
+    pub(crate) database: Arc<Database>,
     buffer: Arc<Buffer>,
 }
 
@@ -71,7 +73,7 @@ impl Journal {
                 false => StoreError::NeverBegun { journal, sequence },
             });
         }
-        self.apply_and_commit(write, changes).await
+        self.apply_and_commit(write, journal, changes).await
     }
 
     /// Intent, outcome and changes in one transaction, for a call whose whole effect is `changes`.
@@ -90,15 +92,16 @@ impl Journal {
                 sequence: call.sequence,
             });
         }
-        self.apply_and_commit(write, changes).await
+        self.apply_and_commit(write, call.journal, changes).await
     }
 
     async fn apply_and_commit(
         &self,
         mut write: Write<'_>,
+        journal: JournalId,
         changes: &[Change],
     ) -> Result<(), StoreError> {
-        changes::apply(write.connection(), changes).await?;
+        changes::apply(write.connection(), journal, changes).await?;
         crash_point("journal.before_outcome_commit");
         write.commit().await?;
         crash_point("journal.after_outcome");
@@ -154,11 +157,12 @@ impl Journal {
         known.then_some(()).ok_or(StoreError::UnknownRun(journal))
     }
 
-    /// Erases all but the newest `keep` ended runs, with their calls and approvals. Runs that are
-    /// unfinished or wait for an approval are never erased. Returns how many were.
+    /// Erases all but the newest `keep` ended runs, with their calls and approvals, and the rounds
+    /// and runs of all but the newest `keep` ended turns. What is unfinished or waits for an
+    /// approval is never erased. Returns how many runs were.
     pub async fn prune(&self, keep: u64) -> Result<u64, StoreError> {
         let mut write = self.write(true).await?;
-        let pruned = rows::prune(write.connection(), row::count(keep)).await?;
+        let pruned = prune::prune(write.connection(), row::count(keep)).await?;
         write.commit().await?;
         Ok(pruned)
     }
@@ -169,7 +173,7 @@ impl Journal {
     }
 
     /// The writing connection, with every buffered call already written to it.
-    async fn write(&self, transaction: bool) -> Result<Write<'_>, StoreError> {
+    pub(crate) async fn write(&self, transaction: bool) -> Result<Write<'_>, StoreError> {
         Write::begin(&self.database, &self.buffer, transaction).await
     }
 }

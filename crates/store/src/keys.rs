@@ -1,11 +1,8 @@
 //! Access keys. The text of a key is shown once, when it is made; only its hash is kept, so a
 //! stolen database opens no door.
 
-use std::fmt::Write;
-
 use jiff::Timestamp;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use sqlx::any::AnyRow;
 
 use crate::{
@@ -30,14 +27,14 @@ pub struct Keys<'a>(pub(crate) &'a Database);
 impl Keys<'_> {
     /// The key's id, and its text, which cannot be had again.
     pub async fn create(&self, scopes: &[String]) -> Result<(String, String), StoreError> {
-        let id = hex(&random::<6>()?);
-        let text = format!("{PREFIX}{}", hex(&random::<32>()?));
+        let id = row::hex(&random::<6>()?);
+        let text = format!("{PREFIX}{}", row::hex(&random::<32>()?));
         let mut writer = self.0.writer().await?;
         sqlx::query(
             "INSERT INTO access_key (id, hash, scopes, created_at) VALUES ($1, $2, $3, $4)",
         )
         .bind(id.clone())
-        .bind(hash(&text))
+        .bind(row::hash(text.as_bytes()))
         .bind(row::json("scopes", &scopes)?)
         .bind(row::now())
         .execute(writer.connection())
@@ -53,7 +50,7 @@ impl Keys<'_> {
             "SELECT id, scopes, created_at, revoked_at FROM access_key
              WHERE hash = $1 AND revoked_at IS NULL",
         )
-        .bind(hash(text))
+        .bind(row::hash(text.as_bytes()))
         .fetch_optional(&self.0.readers)
         .await?;
         row.as_ref().map(read).transpose()
@@ -91,18 +88,6 @@ fn random<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(StoreError::Random)?;
     Ok(bytes)
-}
-
-fn hash(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn read(row: &AnyRow) -> Result<Key, StoreError> {

@@ -5,35 +5,49 @@
 mod approvals;
 mod changes;
 mod control;
+mod conversations;
 mod crash;
 mod database;
 mod error;
 pub mod files;
 mod journal;
 mod keys;
+mod leases;
 mod log;
 mod notes;
 mod open;
 mod outbox;
 mod owner;
+mod personas;
 mod row;
 mod sessions;
+mod settings;
+mod timers;
+mod turns;
 
 use std::sync::Arc;
 
 pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule};
 pub use control::{ControlError, request};
+pub use conversations::{
+    Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
+};
 pub use crash::{CRASH_POINTS, crash_point};
 pub use error::StoreError;
 pub use files::Files;
 pub use journal::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success};
 pub use keys::{Key, Keys};
-pub use log::{Log, LogRole, LogRow};
+pub use leases::Leases;
+pub use log::{Arrival, Incoming, Log, LogRole, LogRow, Sender};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
 pub use open::{Durability, StoreOptions};
 pub use outbox::{Deliveries, Pending, QueuedMessages};
 pub use owner::{Handler, Held, Owner, OwnerError};
+pub use personas::{MAX_PERSONA_NAME, NO_PERSONA, NewPersona, Persona, PersonaUpdate, Personas};
 pub use sessions::{Session, Sessions};
+pub use settings::{SessionSettings, Settings, Versioned};
+pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, Timer, TimerState, Timers};
+pub use turns::{Answer, Round, Scope, Spent, Turn, TurnEnd, TurnFinish, TurnStart, Turns};
 
 use crate::database::Database;
 
@@ -72,6 +86,30 @@ impl Store {
 
     pub fn log(&self) -> Log<'_> {
         Log(&self.database)
+    }
+
+    pub fn conversations(&self) -> Conversations<'_> {
+        Conversations(&self.journal)
+    }
+
+    pub fn personas(&self) -> Personas<'_> {
+        Personas(&self.database)
+    }
+
+    pub fn settings(&self) -> Settings<'_> {
+        Settings(&self.database)
+    }
+
+    pub fn turns(&self) -> Turns<'_> {
+        Turns(&self.journal)
+    }
+
+    pub fn leases(&self) -> Leases<'_> {
+        Leases(&self.database)
+    }
+
+    pub fn timers(&self) -> Timers<'_> {
+        Timers(&self.database)
     }
 
     pub fn keys(&self) -> Keys<'_> {

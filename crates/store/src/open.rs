@@ -64,6 +64,7 @@ impl Store {
             writer: Mutex::new(None),
         };
         migrate(&database, &options.data).await?;
+        files.sweep_soon();
         let database = Arc::new(database);
         Ok(Store {
             journal: Journal::new(Arc::clone(&database)),
@@ -122,7 +123,10 @@ fn readers(engine: Engine, options: AnyConnectOptions) -> AnyPool {
 }
 
 async fn migrate(database: &Database, data: &Path) -> Result<(), StoreError> {
-    let migrations = [(1, "spine", include_str!("../migrations/0001_spine.sql"))];
+    let migrations = [
+        (1, "spine", include_str!("../migrations/0001_spine.sql")),
+        (2, "turns", include_str!("../migrations/0002_turns.sql")),
+    ];
     let migrations = migrations.map(|(version, description, text)| {
         let (kind, sql) = (MigrationType::Simple, text.into_sql_str());
         Migration::new(version, description.into(), kind, sql, false)

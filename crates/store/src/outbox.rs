@@ -72,14 +72,17 @@ impl QueuedMessages<'_> {
         Ok(done)
     }
 
-    /// Marking twice is harmless.
+    /// Its text goes, since the log has it. Marking twice is harmless.
     pub async fn mark_delivered(&self, id: i64) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
-        sqlx::query("UPDATE outbox SET delivered_at = $2 WHERE id = $1 AND delivered_at IS NULL")
-            .bind(id)
-            .bind(row::now())
-            .execute(writer.connection())
-            .await?;
+        sqlx::query(
+            "UPDATE outbox SET delivered_at = $2, parts = '[]'
+             WHERE id = $1 AND delivered_at IS NULL",
+        )
+        .bind(id)
+        .bind(row::now())
+        .execute(writer.connection())
+        .await?;
         writer.release();
         Ok(())
     }

@@ -1,8 +1,12 @@
 //! Between rows and our types: words of the contract as text, times, and damaged rows by name.
 
-use callgate_contract::SessionKey;
+use std::fmt::Write;
+
+use callgate_contract::{Allowed, ConversationId, JournalId, SessionKey};
 use jiff::Timestamp;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
 use sqlx::{Any, ColumnIndex, Decode, Row, Type, any::AnyRow};
 use uuid::Uuid;
 
@@ -35,6 +39,29 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|error| StoreError::damaged(what, error))
 }
 
+/// What was erased reads as `Null`.
+pub(crate) fn read_json_or_null(
+    what: &'static str,
+    text: Option<String>,
+) -> Result<Json, StoreError> {
+    text.map_or(Ok(Json::Null), |text| read_json(what, &text))
+}
+
+/// A JSON array; `None` allows every method.
+pub(crate) fn allowed(allowed: &Allowed) -> Result<Option<String>, StoreError> {
+    match allowed {
+        Allowed::All => Ok(None),
+        Allowed::Only(names) => json("methods", names).map(Some),
+    }
+}
+
+pub(crate) fn read_allowed(methods: Option<String>) -> Result<Allowed, StoreError> {
+    match methods {
+        None => Ok(Allowed::All),
+        Some(names) => read_json("methods", &names).map(Allowed::Only),
+    }
+}
+
 pub(crate) fn read_text(what: &'static str, bytes: Vec<u8>) -> Result<String, StoreError> {
     String::from_utf8(bytes).map_err(|error| StoreError::damaged(what, error))
 }
@@ -64,6 +91,39 @@ pub(crate) fn count(number: u64) -> i64 {
 
 pub(crate) fn read_count(what: &'static str, number: i64) -> Result<u64, StoreError> {
     u64::try_from(number).map_err(|error| StoreError::damaged(what, error))
+}
+
+pub(crate) fn flag(set: bool) -> i64 {
+    i64::from(set)
+}
+
+pub(crate) fn read_flag(number: i64) -> bool {
+    number != 0
+}
+
+pub(crate) fn read_small(what: &'static str, number: i64) -> Result<u32, StoreError> {
+    u32::try_from(number).map_err(|error| StoreError::damaged(what, error))
+}
+
+pub(crate) fn read_journal(text: &str) -> Result<JournalId, StoreError> {
+    read_uuid(text).map(JournalId)
+}
+
+pub(crate) fn read_conversation(text: &str) -> Result<ConversationId, StoreError> {
+    read_uuid(text).map(ConversationId)
+}
+
+/// Names what is stored when its text is gone.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 pub(crate) fn get<'r, T>(row: &'r AnyRow, column: impl ColumnIndex<AnyRow>) -> Result<T, StoreError>

@@ -66,7 +66,8 @@ def child(jail):
     sys.stdin = sys.__stdin__ = open(0, closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", 1, closefd=False)
     sys.stderr = sys.__stderr__ = open(2, "w", 1, errors="backslashreplace", closefd=False)
-    rehearse()
+    if not calls.awaited():
+        rehearse()
     if not jail.callgate_lease():
         os._exit(0)
     kind, spec = calls.receive()

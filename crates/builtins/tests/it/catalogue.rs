@@ -15,7 +15,26 @@ async fn each_has_its_kind_effect_and_signature() {
         .map(|info| (info.name.as_str(), info.kind, info.effect, signature(info)))
         .collect();
     let expect = [
+        (
+            "ask_user",
+            Kind::Tool,
+            Effect::Rows,
+            "(question: str, options: list[str] | None = None) -> None",
+        ),
+        (
+            "cancel_timer",
+            Kind::Behavior,
+            Effect::Rows,
+            "(id: str) -> str",
+        ),
+        (
+            "fetch_page",
+            Kind::Agent,
+            Effect::Idempotent,
+            "(url: str, page: int = 1) -> str",
+        ),
         ("forget", Kind::Behavior, Effect::Rows, "(name: str) -> str"),
+        ("list_timers", Kind::Tool, Effect::Pure, "() -> list[dict]"),
         (
             "now",
             Kind::Tool,
@@ -60,6 +79,12 @@ async fn each_has_its_kind_effect_and_signature() {
             "(text: str) -> None",
         ),
         (
+            "set_timer",
+            Kind::Behavior,
+            Effect::Rows,
+            "(text: str, minutes: float | None = None, at: str | None = None) -> str",
+        ),
+        (
             "view_image",
             Kind::MultimodalAgent,
             Effect::Pure,
@@ -72,12 +97,16 @@ async fn each_has_its_kind_effect_and_signature() {
 }
 
 #[tokio::test]
-async fn each_explains_itself_to_every_surface() {
+async fn each_explains_itself() {
     let scene = Scene::new().await;
     for method in scene.gate.catalogue(&scene.caller) {
         let info = method.info();
-        assert_eq!(info.exposure, Exposure::EVERYONE);
-        for section in ["Args:\n    ", "Returns:\n    ", "Example:\n    "] {
+        let parameters = info.parameters["properties"].as_object();
+        let sections = ["Returns:\n    ", "Example:\n    "];
+        for section in sections
+            .into_iter()
+            .chain(parameters.map(|_| "Args:\n    "))
+        {
             assert!(info.doc.contains(section), "{}: {}", info.name, info.doc);
         }
         assert!(
@@ -85,8 +114,21 @@ async fn each_explains_itself_to_every_surface() {
             "{}",
             info.doc
         );
-        for (name, schema) in info.parameters["properties"].as_object().unwrap() {
+        for (name, schema) in parameters.into_iter().flatten() {
             assert!(schema["description"].is_string(), "{}.{name}", info.name);
         }
+    }
+}
+
+#[tokio::test]
+async fn what_reaches_outside_is_not_for_remote_clients() {
+    let scene = Scene::new().await;
+    for method in scene.gate.catalogue(&scene.caller) {
+        let info = method.info();
+        let expect = match info.name.as_str() {
+            "fetch_page" => Exposure::AI,
+            _ => Exposure::EVERYONE,
+        };
+        assert_eq!(info.exposure, expect, "{}", info.name);
     }
 }

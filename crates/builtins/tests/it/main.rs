@@ -4,9 +4,13 @@
 
 mod catalogue;
 mod documents;
+mod fetching;
 mod files;
 mod images;
 mod messages;
 mod notes;
 mod scene;
+mod site;
 mod time;
+mod timers;
+mod web_pages;

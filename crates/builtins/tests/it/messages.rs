@@ -1,4 +1,4 @@
-//! `send_message` and `send_file`.
+//! `send_message`, `send_file` and `ask_user`.
 
 use callgate_contract::{Part, Value};
 
@@ -90,6 +90,50 @@ async fn what_is_no_file_of_the_session_is_not_sent() {
             .refusal("send_file", ["/app/shared/a.txt".into(), name.into()])
             .await;
         assert!(refusal.contains("cannot be a file's name"), "{refusal}");
+    }
+    assert!(sent(&scene).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_question_is_a_message_and_ends_the_turn() {
+    let scene = Scene::new().await;
+    let options = Value::List(vec!["May".into(), "六月".into()]);
+    for arguments in [
+        ["Which month?".into(), options],
+        ["哪天？".into(), Value::Null],
+        ["Why?".into(), Value::List(vec![])],
+    ] {
+        let outcome = scene.call("ask_user", arguments).await.unwrap();
+        assert_eq!(outcome.value, Value::Null);
+        assert!(outcome.ends_turn);
+    }
+    assert_eq!(
+        sent(&scene).await,
+        [
+            [Part::text("Which month?\n1. May\n2. 六月")],
+            [Part::text("哪天？")],
+            [Part::text("Why?")],
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_question_is_not_asked() {
+    let scene = Scene::new().await;
+    let many = Value::List((0..21).map(|n: i64| n.to_string().into()).collect());
+    for (question, options, expect) in [
+        ("", Value::Null, "question"),
+        (" \n", Value::Null, "the question is blank"),
+        (
+            "x",
+            Value::List(vec!["a".into(), " ".into()]),
+            "options[1] is blank",
+        ),
+        ("x", many, "at most 20"),
+        ("x", Value::List(vec![1.into()]), "options"),
+    ] {
+        let refusal = scene.refusal("ask_user", [question.into(), options]).await;
+        assert!(refusal.contains(expect), "{refusal}");
     }
     assert!(sent(&scene).await.is_empty());
 }

@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+use callgate_builtins::Options;
 use callgate_contract::{Arguments, Caller, Grant, JournalId, Role, SessionKey, Surface, Value};
 use callgate_gate::{CallError, Gate, GatePolicy, Outcome};
 use callgate_store::{Store, files::SessionFolders};
@@ -20,10 +21,14 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) async fn new() -> Self {
+        Scene::with(Options::default()).await
+    }
+
+    pub(crate) async fn with(options: Options) -> Self {
         let home = Home::sqlite();
         let store = home.open().await;
         let gate = Gate::new(store.clone(), GatePolicy::default());
-        for method in callgate_builtins::all(store.clone()) {
+        for method in callgate_builtins::with(store.clone(), options) {
             assert!(gate.register(method).unwrap().is_none());
         }
         Scene {

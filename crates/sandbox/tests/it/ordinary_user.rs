@@ -31,7 +31,6 @@ fn the_attacks_fail_as_an_ordinary_user_too() {
     let output = Command::new(&binary)
         .args(["attacks::", "--test-threads=2"])
         .env_clear()
-        .env("CALLGATE_TEST_USER", "1")
         .env("TMPDIR", &temporary)
         .env("PATH", "/usr/bin:/bin")
         .current_dir(&temporary)

@@ -14,6 +14,10 @@ pub struct Process {
 }
 
 impl Process {
+    pub fn pid(self) -> u32 {
+        self.pid
+    }
+
     pub fn is_alive(self) -> bool {
         read(self.pid).is_some_and(|(process, _)| process == self)
     }

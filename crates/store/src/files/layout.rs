@@ -27,7 +27,7 @@ pub fn jail_uid(number: u32) -> u32 {
 pub struct Files(pub(super) Arc<Root>);
 
 pub(super) struct Root {
-    sessions: OwnedFd,
+    pub(super) sessions: OwnedFd,
     path: PathBuf,
     durability: Durability,
     /// As root, sessions get user ids; an ordinary user can give files to nobody.

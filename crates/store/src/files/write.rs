@@ -7,7 +7,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Gid, Mode, OFlags, Uid},
+    fs::{AtFlags, FlockOperation, Gid, Mode, OFlags, Uid},
     io::Errno,
 };
 use uuid::Uuid;
@@ -21,23 +21,19 @@ impl Folder {
         name::check(name)?;
         let (folder, last) = name::split(name);
         let parent = self.directory(folder.unwrap_or_default())?;
-        let temporary = format!("{TEMPORARY}{}", Uuid::now_v7().simple());
+        let (temporary, file) = unfinished(&parent).map_err(|e| FileError::of(name, e))?;
         let written = self
-            .write_new(&parent, &temporary, bytes)
+            .fill(&file, bytes)
             .and_then(|()| self.replace(&parent, &temporary, last));
         written.map_err(|error| {
-            // The file may not exist; the first failure is the one to tell.
+            // It may be gone; the first failure is the one to tell.
             let _ = rustix::fs::unlinkat(&parent, &*temporary, AtFlags::empty());
             FileError::of(name, error)
         })
     }
 
-    fn write_new(&self, parent: &OwnedFd, name: &str, bytes: &[u8]) -> std::io::Result<()> {
-        // Exclusive: whatever waits under this name, nothing is written through it.
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let mut file = File::from(rustix::fs::openat(parent, name, flags, mode)?);
-        self.give(&file)?;
+    fn fill(&self, mut file: &File, bytes: &[u8]) -> std::io::Result<()> {
+        self.give(file)?;
         file.write_all(bytes)?;
         if self.durability == Durability::Power {
             file.sync_all()?;
@@ -79,6 +75,26 @@ impl Folder {
             Some(owner) => {
                 rustix::fs::fchown(fd, Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner)))
             }
+        }
+    }
+}
+
+/// A new file under a name of ours, locked until it is closed, which tells a sweep that it is
+/// being written.
+fn unfinished(parent: &OwnedFd) -> Result<(String, File), Errno> {
+    loop {
+        let name = format!("{TEMPORARY}{}", Uuid::now_v7().simple());
+        // Exclusive: whatever waits under this name, nothing is written through it.
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(parent, &*name, flags, Mode::RUSR | Mode::WUSR)?;
+        // A sweep may have met it before the lock: it holds the file now, or has removed it.
+        let locked = match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => true,
+            Err(Errno::WOULDBLOCK) => false,
+            Err(error) => return Err(error),
+        };
+        if locked && rustix::fs::fstat(&file)?.st_nlink > 0 {
+            return Ok((name, File::from(file)));
         }
     }
 }

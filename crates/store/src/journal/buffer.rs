@@ -109,7 +109,7 @@ impl Drop for Taken<'_> {
 
 /// A write to the journal. It is a transaction where several rows must stand or fall together,
 /// else a lone statement, which costs a third of one.
-pub(super) struct Write<'a> {
+pub(crate) struct Write<'a> {
     // Invariant: dropped before the writer, so that the next write finds the calls put back.
     taken: Taken<'a>,
     writer: Writer<'a>,
@@ -136,11 +136,11 @@ impl<'a> Write<'a> {
         })
     }
 
-    pub(super) fn connection(&mut self) -> &mut AnyConnection {
+    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
         self.writer.connection()
     }
 
-    pub(super) async fn commit(mut self) -> Result<(), StoreError> {
+    pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         if self.transaction {
             self.writer.commit_and_keep().await?;
         }
@@ -149,7 +149,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    pub(super) async fn rollback(self) -> Result<(), StoreError> {
+    pub(crate) async fn rollback(self) -> Result<(), StoreError> {
         drop(self.taken);
         match self.transaction {
             true => self.writer.rollback().await,

@@ -1,6 +1,6 @@
 //! Reading the journal back. Every read writes the buffered calls first, so it misses nothing.
 
-use callgate_contract::{Allowed, JournalId};
+use callgate_contract::JournalId;
 use sqlx::any::AnyRow;
 
 use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success};
@@ -43,6 +43,15 @@ impl Journal {
             .await
     }
 
+    /// Runs that belong to a turn, in order.
+    pub(crate) async fn runs_of(&self, turn: JournalId) -> Result<Vec<Run>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM run WHERE turn = $1 ORDER BY round, journal")
+            .bind(turn.0.to_string())
+            .fetch_all(&self.database.readers)
+            .await?;
+        rows.iter().map(read_run).collect()
+    }
+
     async fn runs(&self, select: &'static str) -> Result<Vec<Run>, StoreError> {
         let rows = sqlx::query(select)
             .fetch_all(&self.database.readers)
@@ -53,28 +62,34 @@ impl Journal {
 
 fn read_run(row: &AnyRow) -> Result<Run, StoreError> {
     let code: Option<Vec<u8>> = get(row, "code")?;
-    let methods: Option<String> = get(row, "methods")?;
     let seed: Vec<u8> = get(row, "seed")?;
     let start = RunStart {
-        id: read_journal(row)?,
+        id: row::read_journal(get(row, "journal")?)?,
         session: row::read_session(get(row, "session")?)?,
         user: get(row, "user_name")?,
         role: row::read_word("role", get(row, "role")?)?,
         surface: row::read_word("surface", get(row, "surface")?)?,
         code: code.map(|code| row::read_text("code", code)).transpose()?,
-        allowed: match methods {
-            None => Allowed::All,
-            Some(names) => Allowed::Only(row::read_json("methods", &names)?),
-        },
+        allowed: row::read_allowed(get(row, "methods")?)?,
         seed: seed
             .try_into()
             .map_err(|_| StoreError::damaged("seed", "wrong length"))?,
+        turn: read_turn(row)?,
     };
     Ok(Run {
         start,
         started_at: row::read_time(get(row, "started_at")?)?,
         finish: read_finish(row)?,
     })
+}
+
+fn read_turn(row: &AnyRow) -> Result<Option<(JournalId, u32)>, StoreError> {
+    let turn: Option<String> = get(row, "turn")?;
+    let Some(turn) = turn else {
+        return Ok(None);
+    };
+    let round = row::read_small("round", get(row, "round")?)?;
+    Ok(Some((row::read_journal(&turn)?, round)))
 }
 
 fn read_finish(row: &AnyRow) -> Result<Option<Finish>, StoreError> {
@@ -84,7 +99,7 @@ fn read_finish(row: &AnyRow) -> Result<Option<Finish>, StoreError> {
     };
     Ok(Some(Finish {
         stop: row::read_word("stop", stop)?,
-        report: row::read_json("report", get(row, "report")?)?,
+        report: row::read_json_or_null("report", get(row, "report")?)?,
         at: row::read_time(get(row, "finished_at")?)?,
     }))
 }
@@ -96,7 +111,7 @@ fn read_call(row: &AnyRow) -> Result<RecordedCall, StoreError> {
         return Err(StoreError::damaged("clocks", "wrong length"));
     }
     let intent = CallIntent {
-        journal: read_journal(row)?,
+        journal: row::read_journal(get(row, "journal")?)?,
         sequence: row::read_count("sequence", get(row, "sequence")?)?,
         method: get(row, "method")?,
         kind: row::read_word("kind", get(row, "kind")?)?,
@@ -136,8 +151,4 @@ fn read_success(row: &AnyRow) -> Result<Success, StoreError> {
             Some(parts) => row::read_json("parts", &parts)?,
         },
     })
-}
-
-fn read_journal(row: &AnyRow) -> Result<JournalId, StoreError> {
-    Ok(JournalId(row::read_uuid(get(row, "journal")?)?))
 }

@@ -1,6 +1,6 @@
 //! The journal's statements about runs, each inside its caller's transaction.
 
-use callgate_contract::{Allowed, JournalId, Stop};
+use callgate_contract::{JournalId, Stop};
 use serde_json::Value as Json;
 use sqlx::{AnyConnection, any::AnyArguments, query::Query};
 
@@ -14,13 +14,10 @@ pub(super) async fn insert_run(
     connection: &mut AnyConnection,
     run: &RunStart,
 ) -> Result<bool, StoreError> {
-    let methods = match &run.allowed {
-        Allowed::All => None,
-        Allowed::Only(names) => Some(row::json("methods", names)?),
-    };
     let insert = sqlx::query(
-        "INSERT INTO run (journal, session, user_name, role, surface, code, methods, seed, started_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (journal) DO NOTHING",
+        "INSERT INTO run (journal, session, user_name, role, surface, code, methods, seed,
+                          started_at, turn, round)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (journal) DO NOTHING",
     )
     .bind(run.id.0.to_string())
     .bind(run.session.to_string())
@@ -28,9 +25,11 @@ pub(super) async fn insert_run(
     .bind(row::word(run.role)?)
     .bind(row::word(run.surface)?)
     .bind(run.code.clone().map(String::into_bytes))
-    .bind(methods)
+    .bind(row::allowed(&run.allowed)?)
     .bind(run.seed.to_vec())
-    .bind(row::now());
+    .bind(row::now())
+    .bind(run.turn.map(|(turn, _)| turn.0.to_string()))
+    .bind(run.turn.map(|(_, round)| i64::from(round)));
     wrote_one(insert, connection).await
 }
 
@@ -60,35 +59,6 @@ pub(super) async fn reopen_run(
         "UPDATE run SET stop = NULL, report = NULL, finished_at = NULL WHERE journal = $1",
     );
     wrote_one(update.bind(journal.0.to_string()), connection).await
-}
-
-pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u64, StoreError> {
-    // Ids are time-ordered, so everything up to the first one beyond `keep` goes.
-    let newest = sqlx::query_scalar(
-        "SELECT journal FROM run WHERE stop IS NOT NULL AND stop <> 'approval'
-         ORDER BY journal DESC LIMIT 1 OFFSET $1",
-    );
-    let newest: Option<String> = newest.bind(keep).fetch_optional(&mut *connection).await?;
-    let Some(newest) = newest else {
-        return Ok(0);
-    };
-    for delete in [
-        "DELETE FROM call WHERE journal IN (SELECT journal FROM run
-         WHERE journal <= $1 AND stop IS NOT NULL AND stop <> 'approval')",
-        "DELETE FROM approval WHERE journal IN (SELECT journal FROM run
-         WHERE journal <= $1 AND stop IS NOT NULL AND stop <> 'approval')",
-    ] {
-        let delete = sqlx::query(delete).bind(newest.clone());
-        delete.execute(&mut *connection).await?;
-    }
-    let delete = sqlx::query(
-        "DELETE FROM run WHERE journal <= $1 AND stop IS NOT NULL AND stop <> 'approval'",
-    );
-    Ok(delete
-        .bind(newest)
-        .execute(connection)
-        .await?
-        .rows_affected())
 }
 
 pub(super) async fn wrote_one(

@@ -16,6 +16,8 @@ pub struct RunStart {
     pub code: Option<String>,
     pub allowed: Allowed,
     pub seed: [u8; 16],
+    /// The turn and the round in it that this run belongs to.
+    pub turn: Option<(JournalId, u32)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

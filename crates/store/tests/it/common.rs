@@ -1,7 +1,15 @@
 //! Values the tests share.
 
-use callgate_contract::{Allowed, Effect, JournalId, Kind, Role, SessionKey, Surface};
-use callgate_store::{CallIntent, CallOutcome, RunStart, Success};
+use std::time::Duration;
+
+use callgate_contract::{
+    Allowed, Change, Effect, JournalId, Kind, Message, Mode, Part, Role, SessionKey, Surface,
+    TurnStop,
+};
+use callgate_store::{
+    CallIntent, CallOutcome, Incoming, NewMessage, RunStart, Sender, Success, TurnEnd, TurnStart,
+};
+use serde_json::{Value as Json, json};
 
 pub fn session(id: &str) -> SessionKey {
     format!("cli:FriendMessage:{id}").parse().unwrap()
@@ -17,6 +25,7 @@ pub fn run(id: JournalId) -> RunStart {
         code: Some("print('你好\0')".to_owned()),
         allowed: Allowed::Only(vec!["builtin/now".to_owned()]),
         seed: [7; 16],
+        turn: None,
     }
 }
 
@@ -48,4 +57,58 @@ pub fn failure(text: &str) -> CallOutcome {
         result: Err(text.to_owned()),
         micros: 0,
     }
+}
+
+pub fn turn(id: JournalId, session: SessionKey) -> TurnStart {
+    TurnStart {
+        id,
+        session,
+        conversation: None,
+        user: "张三".to_owned(),
+        role: Role::User,
+        mode: Mode::Tools,
+        model: "script:文.jsonl".to_owned(),
+        persona: Some("诗人\0".to_owned()),
+        allowed: Allowed::Only(vec![]),
+        parent: None,
+        depth: 0,
+        plan: json!({"max_steps": 30}),
+    }
+}
+
+pub fn end<'a>(messages: &'a [NewMessage], changes: &'a [Change]) -> TurnEnd<'a> {
+    TurnEnd {
+        stop: TurnStop::Answered,
+        report: &Json::Null,
+        messages,
+        changes,
+        elapsed: Duration::from_millis(1500),
+    }
+}
+
+pub fn incoming(session: SessionKey, text: &str, message_id: Option<&str>) -> Incoming {
+    Incoming {
+        session,
+        sender: Sender {
+            id: "u1".to_owned(),
+            name: "张三\0".to_owned(),
+        },
+        parts: vec![Part::text(text)],
+        message_id: message_id.map(str::to_owned),
+        hidden: false,
+        mentioned: false,
+    }
+}
+
+pub fn send(session: SessionKey, text: &str) -> Change {
+    Change::Send {
+        message: Message {
+            session,
+            parts: vec![Part::text(text)],
+        },
+    }
+}
+
+pub fn said(role: &str, text: &str) -> Json {
+    json!({"role": role, "content": text})
 }

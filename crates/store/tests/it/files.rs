@@ -19,7 +19,7 @@ use crate::common::session;
 
 /// A session's folders, and where `shared` lies on the disk.
 struct Place {
-    _home: Home,
+    home: Home,
     store: Store,
     number: u32,
     folders: SessionFolders,
@@ -37,7 +37,7 @@ async fn place() -> Place {
         .join(session.id.to_string())
         .join("shared");
     Place {
-        _home: home,
+        home,
         store,
         number: session.number,
         folders,
@@ -311,7 +311,7 @@ async fn folders_are_closed_to_others_and_belong_to_their_session() {
 async fn merges_of_one_document_lose_no_key() {
     let place = place().await;
     // A second store on the same directory, as another process would have.
-    let other = place._home.open().await;
+    let other = place.home.open().await;
     let mut merging = tokio::task::JoinSet::new();
     for n in 0..40 {
         let files = if n % 2 == 0 { &place.store } else { &other }
@@ -348,4 +348,54 @@ async fn what_is_no_document_is_left_alone() {
         assert!(matches!(refused, Err(FileError::NotJson { .. })));
         assert_eq!(data.read("f", 10).unwrap(), text.as_bytes());
     }
+}
+
+#[tokio::test]
+async fn unfinished_files_of_the_dead_are_swept_and_those_of_the_living_are_not() {
+    let place = place().await;
+    let nested = place.shared.join("a/b");
+    fs::create_dir_all(&nested).unwrap();
+    let (dead, living) = (
+        nested.join(".callgate-dead"),
+        nested.join(".callgate-living"),
+    );
+    fs::write(&dead, "x").unwrap();
+    let held = fs::File::create(&living).unwrap();
+    held.lock().unwrap();
+    fs::write(nested.join("own.txt"), "x").unwrap();
+    // What lies behind a link is not ours to remove.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let outside = elsewhere.path().join(".callgate-outside");
+    fs::write(&outside, "x").unwrap();
+    symlink(elsewhere.path(), place.shared.join("link")).unwrap();
+
+    let _store = place.home.open().await;
+    while dead.exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    drop(held);
+    let _store = place.home.open().await;
+    while living.exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert!(outside.exists());
+    assert!(nested.join("own.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_sweep_disturbs_no_writer() {
+    let place = place().await;
+    let folder = place.folders.shared.clone();
+    let writing = tokio::task::spawn_blocking(move || {
+        for n in 0..2_000 {
+            folder
+                .write_atomic("f.txt", format!("{n}").as_bytes())
+                .unwrap();
+        }
+    });
+    while !writing.is_finished() {
+        place.home.open().await;
+    }
+    writing.await.unwrap();
+    assert_eq!(fs::read(place.shared.join("f.txt")).unwrap(), b"1999");
 }

@@ -6,9 +6,17 @@
 )]
 
 mod common;
+mod conversations;
 mod crash;
+mod erase;
 mod files;
 mod journal;
+mod log;
 mod open;
 mod owner;
+mod personas;
 mod rows;
+mod settings;
+mod spent;
+mod timers;
+mod turns;

@@ -6,7 +6,6 @@ use crate::harness::{BAIT_DESCRIPTOR, attack};
 fn only_stdio_and_the_call_socket_are_open() {
     let code = format!(
         r#"
-import fcntl
 open_ones = []
 for descriptor in range(4096):
     try:

@@ -4,7 +4,7 @@ use std::{path::Path, process::Command};
 
 use callgate_contract::{Limits, Stop};
 
-use crate::harness::attack;
+use crate::harness::{TestJail, attack};
 
 const DISK: u64 = 16 << 20;
 /// What a run may write beyond its limit before it is stopped.
@@ -25,13 +25,16 @@ fn used(folder: &Path) -> u64 {
 fn assert_stopped(code: &str) {
     let outcome = attack(code).limits(small).run();
     outcome.stops(Stop::Disk);
-    let used = used(&outcome.session.shared());
+    let shared = outcome.session.shared();
+    let opened = Command::new("chmod")
+        .args(["-R", "u+rwX"])
+        .arg(&shared)
+        .status();
+    assert!(opened.unwrap().success());
+    let used = used(&shared);
     assert!(used <= DISK + SLACK, "{used} bytes were written");
     // A chain of thousands of folders is more than the end of the process should have to undo.
-    let removed = Command::new("rm")
-        .arg("-rf")
-        .arg(outcome.session.shared())
-        .status();
+    let removed = Command::new("rm").arg("-rf").arg(&shared).status();
     assert!(removed.unwrap().success());
 }
 
@@ -93,6 +96,35 @@ while True:
         file.write(bytes(1 << 20))
 "#,
     );
+}
+
+/// As an ordinary user the server has no more rights to a folder than the code that made it.
+#[test]
+fn in_a_folder_that_cannot_be_listed() {
+    assert_stopped(
+        r#"
+os.mkdir("shared/closed")
+os.chmod("shared/closed", 0o300)
+file = open("shared/closed/file", "wb")
+while True:
+    file.write(bytes(1 << 20))
+    file.flush()
+"#,
+    );
+}
+
+/// Each run may overstep a little before it is stopped; the next one cannot add to that.
+#[test]
+fn run_by_run() {
+    let session = TestJail::shared().session();
+    for number in 0..4 {
+        let code = format!(
+            "for n in range(99): open(f'shared/{number}-{{n}}', 'wb').write(bytes(1 << 20))"
+        );
+        attack(&code).in_session(&session).limits(small).run();
+    }
+    let used = used(&session.shared());
+    assert!(used <= DISK + SLACK, "{used} bytes were written");
 }
 
 /// Holes take no room, and making them does not either.

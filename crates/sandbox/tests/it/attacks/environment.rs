@@ -18,7 +18,7 @@ while environment and environment[place]:
     names.append(environment[place].split(b"=")[0].decode())
     place += 1
 print(sorted(names))
-import platform, socket
+import socket
 print(socket.gethostname(), os.getpid(), os.getppid())
 "#
     );
@@ -35,7 +35,6 @@ fn nor_does_it_lie_on_the_stack() {
     let (head, tail) = secret.split_at(11);
     let code = format!(
         r#"
-import sys
 # Above the name of the program, where the kernel put it, lie its arguments and its environment.
 start = ctypes.cast(ctypes.c_char_p.in_dll(ctypes.CDLL(None), "program_invocation_name"), ctypes.c_void_p)
 page = start.value & ~4095

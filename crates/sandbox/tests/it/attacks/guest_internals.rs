@@ -7,7 +7,7 @@ use crate::harness::attack;
 #[test]
 fn undoing_the_explanations_undoes_no_wall() {
     let code = r#"
-import _socket, _posixsubprocess, importlib, socket, sys
+import _socket, sys
 for name in [name for name in sys.modules if name.startswith(("callgate", "socket", "subprocess"))]:
     del sys.modules[name]
 import socket

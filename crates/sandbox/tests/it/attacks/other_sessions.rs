@@ -28,8 +28,6 @@ except PermissionError:
     assert_eq!(kept, "theirs");
 }
 
-/// Two runs of two sessions at the same moment, each looking for what the other wrote to the
-/// places that exist in both.
 #[test]
 fn scratch_folders_are_not_shared_between_runs() {
     let code = "open('/tmp/mine', 'w').write('x'); open('/app/mine', 'w').write('x')";

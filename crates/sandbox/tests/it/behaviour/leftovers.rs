@@ -59,7 +59,9 @@ fn part_many_runs() {
     let descriptors = || {
         let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
         // Gone are those that vanish while one looks, the look itself among them.
-        let mut open: Vec<_> = links.filter_map(|entry| fs::read_link(entry.path()).ok()).collect();
+        let mut open: Vec<_> = links
+            .filter_map(|entry| fs::read_link(entry.path()).ok())
+            .collect();
         open.sort();
         open
     };
@@ -108,6 +110,7 @@ fn part_many_runs() {
         "children of ended runs"
     );
 
+    let groups = control_groups();
     drop(jail);
     assert!(
         eventually(|| descendants(std::process::id()).is_empty()),
@@ -116,6 +119,10 @@ fn part_many_runs() {
     eventually(|| descriptors().len() == descriptors_before.len());
     assert_eq!(descriptors(), descriptors_before);
     assert_eq!(mounts(), mounts_before);
+    assert!(
+        eventually(|| !groups.iter().any(|group| group.exists())),
+        "control groups are left: {groups:?}"
+    );
     let names = |path: &Path| -> Vec<_> {
         fs::read_dir(path)
             .unwrap()
@@ -127,6 +134,21 @@ fn part_many_runs() {
         names(&session.shared()).len() + names(&session.uploads()).len(),
         0
     );
+}
+
+/// The control groups that hold processes below this one; none where none can be made.
+fn control_groups() -> Vec<PathBuf> {
+    let roots = [
+        "/sys/fs/cgroup",
+        "/sys/fs/cgroup/memory",
+        "/sys/fs/cgroup/pids",
+    ];
+    let processes = descendants(std::process::id());
+    let names = processes
+        .iter()
+        .map(|process| format!("callgate-{}", process.pid()));
+    let groups = names.flat_map(|name| roots.map(|root| Path::new(root).join(&name)));
+    groups.filter(|group| group.exists()).collect()
 }
 
 #[test]

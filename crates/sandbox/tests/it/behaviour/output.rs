@@ -65,6 +65,6 @@ fn fifteen_megabytes_are_allowed_and_seventeen_are_not() {
 
 #[test]
 fn bytes_that_are_no_text_do_not_break_the_report() {
-    let code = "import os\nos.write(1, b'\\xff\\xfe ok\\n')\nprint('\\ud800' if False else 'done')";
+    let code = "import os\nos.write(1, b'\\xff\\xfe ok\\n')\nprint('done')";
     trial(code).run().prints("\u{fffd}\u{fffd} ok\ndone\n");
 }

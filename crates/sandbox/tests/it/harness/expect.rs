@@ -5,22 +5,32 @@ use callgate_contract::Stop;
 use super::Outcome;
 
 impl Outcome {
+    /// The report, with no more of the output than a reader wants to see.
+    fn shown(&self) -> String {
+        let mut report = self.report.clone();
+        if report.stdout.chars().count() > 2_000 {
+            let head: String = report.stdout.chars().take(1_000).collect();
+            report.stdout = format!("{head}...");
+        }
+        format!("{report:#?}")
+    }
+
     #[track_caller]
     pub fn stops(&self, stop: Stop) -> &Self {
-        assert_eq!(self.report.stop, stop, "{:#?}", self.report);
+        assert_eq!(self.report.stop, stop, "{}", self.shown());
         self
     }
 
     #[track_caller]
     pub fn prints(&self, stdout: &str) -> &Self {
-        assert_eq!(self.report.stdout, stdout, "{:#?}", self.report);
+        assert_eq!(self.report.stdout, stdout, "{}", self.shown());
         self
     }
 
     #[track_caller]
     pub fn error_has(&self, text: &str) -> &Self {
         let error = self.report.error.as_deref().unwrap_or_default();
-        assert!(error.contains(text), "no {text:?} in {:#?}", self.report);
+        assert!(error.contains(text), "no {text:?} in {}", self.shown());
         self
     }
 
@@ -38,7 +48,7 @@ impl Outcome {
     #[track_caller]
     pub fn called(&self, methods: &[&str]) -> &Self {
         let called: Vec<_> = self.calls.iter().map(|call| call.method.as_str()).collect();
-        assert_eq!(called, methods, "{:#?}", self.report);
+        assert_eq!(called, methods, "{}", self.shown());
         self
     }
 }

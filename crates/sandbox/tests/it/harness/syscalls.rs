@@ -18,6 +18,7 @@ const NUMBERS: &[(&str, i64)] = &[
     ("clock_settime", libc::SYS_clock_settime),
     ("clone", libc::SYS_clone),
     ("clone3", libc::SYS_clone3),
+    ("close_range", libc::SYS_close_range),
     ("connect", libc::SYS_connect),
     ("delete_module", libc::SYS_delete_module),
     ("execve", libc::SYS_execve),

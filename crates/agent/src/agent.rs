@@ -1,0 +1,102 @@
+//! [`Agent`]: everything a turn needs, wired once. Clones share it.
+
+use std::sync::{Arc, Weak};
+
+use callgate_contract::{Listener, Models, Outbox, SessionKey};
+use callgate_gate::Gate;
+use callgate_store::{Store, files::SessionFolders};
+
+use crate::{AgentSettings, Coder, TurnError, arrival::Sessions};
+
+#[derive(Clone)]
+pub struct Agent(Arc<Wiring>);
+
+#[derive(Clone)]
+pub(crate) struct WeakAgent(Weak<Wiring>);
+
+impl WeakAgent {
+    pub(crate) fn upgrade(&self) -> Option<Agent> {
+        self.0.upgrade().map(Agent)
+    }
+}
+
+/// What an agent is made of.
+pub struct Wiring {
+    pub coder: Coder,
+    pub models: Models,
+    pub settings: AgentSettings,
+    pub listeners: Vec<Arc<dyn Listener>>,
+    /// Where answers leave.
+    pub outbox: Arc<dyn Outbox>,
+    /// What code finds besides the standard library.
+    pub packages: Vec<String>,
+    pub sessions: Sessions,
+}
+
+impl Agent {
+    pub fn new(wiring: Wiring) -> Self {
+        Agent(Arc::new(wiring))
+    }
+
+    /// For those whom the agent itself holds on to.
+    pub(crate) fn downgrade(&self) -> WeakAgent {
+        WeakAgent(Arc::downgrade(&self.0))
+    }
+
+    pub fn coder(&self) -> &Coder {
+        &self.0.coder
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.0.coder.store
+    }
+
+    pub fn gate(&self) -> &Gate {
+        &self.0.coder.gate
+    }
+
+    pub fn models(&self) -> &Models {
+        &self.0.models
+    }
+
+    pub fn settings(&self) -> &AgentSettings {
+        &self.0.settings
+    }
+
+    pub(crate) fn listeners(&self) -> &[Arc<dyn Listener>] {
+        &self.0.listeners
+    }
+
+    pub(crate) fn packages(&self) -> &[String] {
+        &self.0.packages
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.0.sessions
+    }
+
+    pub(crate) async fn folders(&self, session: &SessionKey) -> Result<SessionFolders, TurnError> {
+        let session = self.store().sessions().open(session).await?;
+        Ok(self.store().files().session(&session)?)
+    }
+
+    /// Sends what waits in the session's outbox. What cannot go now stays there and is tried again
+    /// with the next delivery.
+    pub async fn deliver(&self, session: &SessionKey) {
+        let answering = self.sessions().of(session);
+        let _one_at_a_time = answering.delivery.lock().await;
+        let outbox = self.0.outbox.as_ref();
+        let delivered = self
+            .store()
+            .outbox()
+            .deliver_pending(Some(session), outbox)
+            .await;
+        match delivered {
+            Ok(deliveries) if !deliveries.failed.is_empty() => {
+                tracing::warn!(%session, failed = deliveries.failed.len(), "messages stay in the outbox");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%session, %error, "the outbox cannot be read"),
+        }
+    }
+}

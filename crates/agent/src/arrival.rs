@@ -1,0 +1,197 @@
+//! Arrival: a message is first a row of its session's log. Then it is a command, or is answered, or
+//! neither; one turn at a time answers a session, and what arrives meanwhile joins it or waits.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use callgate_contract::{Cancel, Mode, Part, Role, SessionKey};
+use callgate_store::{Conversation, Incoming, LogRow, Persona};
+
+use crate::{Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command};
+
+/// What became of a message. It is in the log in any case.
+#[derive(Debug)]
+pub enum Arrived {
+    /// The platform delivered it before.
+    Repeated,
+    /// Nobody wanted an answer.
+    Heard,
+    Command,
+    /// Another turn has taken it along.
+    Joined,
+    Turn(TurnReport),
+}
+
+/// The sessions that are being answered.
+#[derive(Default)]
+pub struct Sessions {
+    /// A mutex held for a map lookup only; the lock of a session is inside.
+    answering: Mutex<HashMap<SessionKey, Arc<Answering>>>,
+}
+
+/// One session's turn and delivery. The async locks are what makes each one at a time: held across
+/// a whole turn, and across a whole delivery, which would otherwise send a message twice.
+#[derive(Default)]
+pub(crate) struct Answering {
+    lock: tokio::sync::Mutex<()>,
+    pub(crate) delivery: tokio::sync::Mutex<()>,
+    /// Of the turn that runs now, so that `/stop` reaches it.
+    cancel: Mutex<Option<Cancel>>,
+}
+
+impl Sessions {
+    pub(crate) fn of(&self, session: &SessionKey) -> Arc<Answering> {
+        let mut answering = self
+            .answering
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Sessions nobody waits for are forgotten, so that the map does not grow for ever.
+        answering.retain(|key, state| key == session || Arc::strong_count(state) > 1);
+        answering.entry(session.clone()).or_default().clone()
+    }
+
+    /// Stops the session's turn; false if none runs.
+    pub(crate) fn stop(&self, session: &SessionKey) -> bool {
+        let answering = self.of(session);
+        let cancel = answering
+            .cancel
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match cancel.as_ref() {
+            Some(cancel) => {
+                cancel.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// How a turn is to be run, where the session's own choice is overruled.
+#[derive(Clone, Debug, Default)]
+pub struct Override {
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
+}
+
+impl Agent {
+    /// Stores the message, then does what is to be done about it.
+    pub async fn arrive(
+        &self,
+        incoming: Incoming,
+        overrule: Override,
+        watch: Watch,
+    ) -> Result<Arrived, TurnError> {
+        let arrival = self.store().log().append_incoming(&incoming).await?;
+        if arrival.repeated {
+            return Ok(Arrived::Repeated);
+        }
+        let row = arrival.row;
+        let role = self.role_of(&incoming.sender.id);
+        if let Some(command) = Command::read(&row.parts) {
+            self.obey(command, &row, role, watch).await?;
+            return Ok(Arrived::Command);
+        }
+        if !self.wants_answer(&row).await? {
+            self.store().log().dismiss(&[row.id]).await?;
+            return Ok(Arrived::Heard);
+        }
+        tokio::time::sleep(self.settings().debounce).await;
+        self.answer(&row, role, overrule, watch).await
+    }
+
+    pub(crate) fn role_of(&self, user: &str) -> Role {
+        match self.settings().administrators.iter().any(|id| id == user) {
+            true => Role::Operator,
+            false => Role::User,
+        }
+    }
+
+    /// Answers a stored message and all that wait with it.
+    pub(crate) async fn answer(
+        &self,
+        row: &LogRow,
+        role: Role,
+        overrule: Override,
+        watch: Watch,
+    ) -> Result<Arrived, TurnError> {
+        let answering = self.sessions().of(&row.session);
+        let _one_at_a_time = answering.lock.lock().await;
+        let waiting = self.store().log().unanswered(&row.session).await?;
+        if !waiting.iter().any(|waiting| waiting.id == row.id) {
+            return Ok(Arrived::Joined);
+        }
+        let cancel = Cancel::default();
+        let set = |value: Option<Cancel>| {
+            *answering
+                .cancel
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = value;
+        };
+        set(Some(cancel.clone()));
+        let ask = self
+            .ask_for(row, &waiting, role, overrule, watch, cancel)
+            .await?;
+        let report = self.turn(ask).await;
+        set(None);
+        report.map(Arrived::Turn)
+    }
+
+    async fn ask_for(
+        &self,
+        row: &LogRow,
+        waiting: &[LogRow],
+        role: Role,
+        overrule: Override,
+        watch: Watch,
+        cancel: Cancel,
+    ) -> Result<TurnAsk, TurnError> {
+        let conversation = self.conversation(&row.session).await?;
+        let persona = self.store().personas().answering(&conversation).await?;
+        self.compact_if_long(&conversation, persona.as_ref())
+            .await?;
+        let settings = self.store().settings().session(&row.session).await?.value;
+        let of_persona = |get: fn(&Persona) -> Option<String>| persona.as_ref().and_then(get);
+        let model = overrule
+            .model
+            .or(settings.model)
+            .or_else(|| of_persona(|persona| persona.model.clone()));
+        let mode = overrule
+            .mode
+            .or(settings.mode)
+            .or_else(|| persona.as_ref().map(|persona| persona.mode));
+        let parts: Vec<Part> = waiting.iter().flat_map(|row| row.parts.clone()).collect();
+        Ok(TurnAsk {
+            session: row.session.clone(),
+            user: row
+                .sender
+                .as_ref()
+                .map_or_else(String::new, |sender| sender.id.clone()),
+            role,
+            parts,
+            rows: waiting.iter().map(|row| row.id).collect(),
+            conversation: Some(conversation.id),
+            persona,
+            mode: mode.unwrap_or_default(),
+            model: self.models().choose(model.as_deref()).id.clone(),
+            parent: None,
+            watch,
+            cancel,
+        })
+    }
+
+    /// The session's current conversation, begun if there is none.
+    pub(crate) async fn conversation(
+        &self,
+        session: &SessionKey,
+    ) -> Result<Conversation, TurnError> {
+        let current = self.store().conversations().current(session).await?;
+        Ok(self
+            .store()
+            .conversations()
+            .get_or_create(session, current)
+            .await?)
+    }
+}

@@ -1,0 +1,87 @@
+//! [`Record`]: the calls of one journal. As long as an earlier execution left a record, calls are
+//! answered from it; then they pass the gate. Nothing recorded is done twice.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use callgate_contract::Caller;
+use callgate_gate::{CallError, CallRequest, Gate, Outcome};
+use callgate_store::RecordedCall;
+
+pub(crate) struct Record {
+    pub(crate) gate: Gate,
+    pub(crate) caller: Caller,
+    /// By sequence. Calls of tool mode may run side by side: a mutex, held for a removal only.
+    recorded: Mutex<BTreeMap<u64, RecordedCall>>,
+}
+
+/// A call that was answered.
+pub(crate) struct Answered {
+    pub(crate) outcome: Outcome,
+    /// From the journal, not made again.
+    pub(crate) replayed: bool,
+}
+
+pub(crate) enum Refusal {
+    /// Another call stands in the record at this place.
+    Diverged(String),
+    Call(CallError),
+}
+
+impl Record {
+    pub(crate) fn new(gate: Gate, caller: Caller, recorded: Vec<RecordedCall>) -> Self {
+        let by_sequence = recorded
+            .into_iter()
+            .map(|call| (call.intent.sequence, call));
+        Record {
+            gate,
+            caller,
+            recorded: Mutex::new(by_sequence.collect()),
+        }
+    }
+
+    pub(crate) async fn call(&self, request: CallRequest<'_>) -> Result<Answered, Refusal> {
+        if let Some(recorded) = self.take(request.sequence)
+            && let Some(outcome) = self.answer(&recorded, &request)?
+        {
+            return Ok(Answered {
+                outcome,
+                replayed: true,
+            });
+        }
+        let outcome = self.gate.dispatch(&self.caller, request).await;
+        outcome.map_err(Refusal::Call).map(|outcome| Answered {
+            outcome,
+            replayed: false,
+        })
+    }
+
+    /// `None`: the record says that the call is to be made.
+    fn answer(
+        &self,
+        recorded: &RecordedCall,
+        request: &CallRequest<'_>,
+    ) -> Result<Option<Outcome>, Refusal> {
+        if recorded.intent.threaded {
+            return Err(Refusal::Diverged(
+                "it used threads, or read clocks too often, so its calls have no order to repeat"
+                    .into(),
+            ));
+        }
+        let arguments = request.arguments.clone();
+        if !self.gate.is_recorded(recorded, request.name, arguments) {
+            let (was, is, place) = (&recorded.intent.method, request.name, request.sequence);
+            return Err(Refusal::Diverged(format!(
+                "call {place} was {was}; now it is {is}, or has other arguments"
+            )));
+        }
+        self.gate.replay(recorded).map_err(Refusal::Call)
+    }
+
+    fn take(&self, sequence: u64) -> Option<RecordedCall> {
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.remove(&sequence)
+    }
+}

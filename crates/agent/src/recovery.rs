@@ -1,0 +1,98 @@
+//! After a restart: what was under way goes on, what was stored is answered, what was written goes
+//! out. Only the owner of the data directory does this.
+
+use callgate_contract::{JournalId, TurnStop};
+use callgate_store::{ApprovalState, TurnEnd};
+use serde_json::json;
+
+use crate::{Agent, Arrived, Override, TurnError, Watch};
+
+/// What a restart found to do.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// Turns that went on.
+    pub turns: Vec<JournalId>,
+    /// Messages that had no turn yet.
+    pub messages: usize,
+}
+
+impl Agent {
+    pub async fn recover(&self) -> Result<Recovered, TurnError> {
+        let mut recovered = Recovered::default();
+        for (run, result) in self.coder().recover().await? {
+            if let Err(error) = result {
+                tracing::warn!(run = %run.0, %error, "a run could not be executed again");
+            }
+        }
+        for turn in self.store().turns().unfinished().await? {
+            let id = turn.start.id;
+            if turn.start.parent.is_some() || turn.start.model.is_empty() {
+                // The turn above is told that its agent's outcome is unknown; a command that was
+                // cut off has no answer and is not carried out again.
+                self.abandon(id).await?;
+            } else if !self.waits_for_approval(id).await? {
+                self.resume(id, Watch::default()).await?;
+                recovered.turns.push(id);
+            }
+        }
+        for session in self.store().log().waiting().await? {
+            for row in self.store().log().unanswered(&session).await? {
+                let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
+                if !self.wants_answer(&row).await? {
+                    self.store().log().dismiss(&[row.id]).await?;
+                    continue;
+                }
+                let answered = self.answer(&row, role, Override::default(), Watch::default());
+                if let Arrived::Turn(_) = answered.await? {
+                    recovered.messages += 1;
+                }
+            }
+        }
+        let everywhere = self.store().outbox().pending(None).await?;
+        for pending in everywhere {
+            self.deliver(&pending.message.session).await;
+        }
+        Ok(recovered)
+    }
+
+    async fn abandon(&self, turn: JournalId) -> Result<(), TurnError> {
+        let end = TurnEnd {
+            stop: TurnStop::Cancelled,
+            report: &json!({ "error": "the process ended while it ran" }),
+            messages: &[],
+            changes: &[],
+            elapsed: std::time::Duration::ZERO,
+        };
+        Ok(self.store().turns().finish(turn, end).await?)
+    }
+
+    async fn waits_for_approval(&self, turn: JournalId) -> Result<bool, TurnError> {
+        let pending = Some(ApprovalState::Pending);
+        let pending = self.store().approvals().list(pending).await?;
+        let runs = self.store().turns().runs(turn).await?;
+        let ours = |id: JournalId| id == turn || runs.iter().any(|run| run.start.id == id);
+        Ok(pending.iter().any(|approval| ours(approval.ask.journal)))
+    }
+
+    /// Goes on with whatever waited for this approval.
+    pub async fn go_on_after(&self, approval: i64, watch: Watch) -> Result<(), TurnError> {
+        let journal = self.store().approvals().get(approval).await?.ask.journal;
+        let turn = match self.store().journal().run(journal).await {
+            Ok(run) => match run.start.turn {
+                Some((turn, _)) => turn,
+                None => {
+                    self.coder().resume(journal, watch.output()).await?;
+                    return Ok(());
+                }
+            },
+            // Calls of tool mode are journaled under the turn itself.
+            Err(_) => journal,
+        };
+        match self.resume(turn, watch).await {
+            Ok(_) => Ok(()),
+            // It was still waiting and went on by itself.
+            Err(TurnError::Ended { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `search_methods` and `describe_method`: how a model reaches into a catalogue too large for its
+//! prompt. Both show what their caller may use and nothing else.
+
+use std::sync::Arc;
+
+use callgate_contract::{Caller, Effect, Kind, Method, MethodError};
+use callgate_gate::{Call, Gate, method};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::MethodIndex;
+use crate::prompt;
+
+pub const SEARCH_METHODS: &str = "search_methods";
+pub const DESCRIBE_METHOD: &str = "describe_method";
+
+/// Results of one search. The right one is nearly always among the first five.
+const RESULTS: usize = 8;
+
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    /// What the method should do, in a few words of any language.
+    query: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Describe {
+    /// The method's name.
+    name: String,
+}
+
+/// Both, to be registered with `gate`.
+pub fn all(gate: &Gate) -> [Arc<dyn Method>; 2] {
+    [search_methods(gate.clone()), describe_method(gate.clone())]
+}
+
+pub fn search_methods(gate: Gate) -> Arc<dyn Method> {
+    let handler = move |call: Call, arguments: Search| {
+        let found = search(&gate, &call.caller, &arguments.query);
+        async move { Ok::<_, MethodError>(found) }
+    };
+    let method = method(SEARCH_METHODS, Kind::Tool, handler)
+        .doc("Find methods by what they do. There are more than are listed.")
+        .returns(
+            "str",
+            "The likeliest methods, each with signature and purpose.",
+        )
+        .example("print(search_methods(\"convert money to another currency\")); exit(9)")
+        .effect(Effect::Pure);
+    Arc::new(method)
+}
+
+pub fn describe_method(gate: Gate) -> Arc<dyn Method> {
+    let handler = move |call: Call, arguments: Describe| {
+        let described = describe(&gate, &call.caller, &arguments.name);
+        async move { described }
+    };
+    let method = method(DESCRIBE_METHOD, Kind::Tool, handler)
+        .doc("The signature and the whole documentation of a method.")
+        .returns("str", "The text.")
+        .example("print(describe_method(\"convert_currency\")); exit(9)")
+        .effect(Effect::Pure);
+    Arc::new(method)
+}
+
+fn search(gate: &Gate, caller: &Caller, query: &str) -> String {
+    let usable = usable(gate, caller);
+    let index = MethodIndex::new(usable.iter().map(|method| method.info()));
+    let lines: Vec<String> = index
+        .search(query, RESULTS)
+        .into_iter()
+        .filter_map(|name| usable.iter().find(|method| method.info().name == name))
+        .map(|method| prompt::brief(method.info()))
+        .collect();
+    match lines.is_empty() {
+        true => "No method fits these words. Try others, or do without.".to_owned(),
+        false => lines.join("\n"),
+    }
+}
+
+fn describe(gate: &Gate, caller: &Caller, name: &str) -> Result<String, MethodError> {
+    let usable = gate.catalogue(caller);
+    let meant = gate.find(name);
+    let is_meant = |method: &&Arc<dyn Method>| {
+        let meant = meant.as_ref();
+        meant.is_some_and(|meant| std::ptr::addr_eq(Arc::as_ptr(meant), Arc::as_ptr(method)))
+    };
+    if let Some(method) = usable.iter().find(is_meant) {
+        return Ok(prompt::described(method.info()));
+    }
+    let index = MethodIndex::new(usable.iter().map(|method| method.info()));
+    let near = index.search(name, 3).join(", ");
+    let hint = match near.is_empty() {
+        true => String::new(),
+        false => format!(" Perhaps: {near}."),
+    };
+    let name = prompt::one_line(name, 100);
+    Err(MethodError::new(format!(
+        "there is no method '{name}' that you may use.{hint}"
+    )))
+}
+
+fn usable(gate: &Gate, caller: &Caller) -> Vec<Arc<dyn Method>> {
+    let own = [SEARCH_METHODS, DESCRIBE_METHOD];
+    let mut usable = gate.catalogue(caller);
+    usable.retain(|method| !own.contains(&method.info().name.as_str()));
+    usable
+}

@@ -1,0 +1,67 @@
+//! What the operator decides for all turns.
+
+use std::time::Duration;
+
+use crate::AnswerWhen;
+
+#[derive(Clone, Debug)]
+pub struct AgentSettings {
+    /// Model calls of one turn; then one more, without tools.
+    pub rounds: u32,
+    /// Answers whose code failed, beyond which the turn is given up.
+    pub error_retries: u32,
+    /// How long one tool call may take.
+    pub call_timeout: Duration,
+    /// Agents called by agents.
+    pub depth: u8,
+    /// Bytes of an `agent` method's result that go into the context; the rest goes into a file.
+    pub observation: usize,
+    /// Estimated tokens of history at which it is summarised.
+    pub history_tokens: usize,
+    /// Messages that arrive within this time are answered together.
+    pub debounce: Duration,
+    pub budgets: Budgets,
+    /// When to answer, where a session has no rule of its own.
+    pub answer: AnswerWhen,
+    /// Users whose word counts as the operator's.
+    pub administrators: Vec<String>,
+    /// Keep each request in the journal: what a model was asked can be looked at, at the price of
+    /// space.
+    pub keep_requests: bool,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        AgentSettings {
+            rounds: 30,
+            error_retries: 3,
+            call_timeout: Duration::from_secs(120),
+            depth: 5,
+            observation: 60_000,
+            history_tokens: 32_000,
+            debounce: Duration::from_millis(600),
+            budgets: Budgets::default(),
+            answer: AnswerWhen::default(),
+            administrators: Vec::new(),
+            keep_requests: true,
+        }
+    }
+}
+
+/// Limits by scope; `None` is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    pub turn: Allowance,
+    pub conversation: Allowance,
+    /// Of one user, since midnight UTC.
+    pub user_day: Allowance,
+    /// Of everybody, since midnight UTC.
+    pub day: Allowance,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    pub tokens: Option<u64>,
+    pub calls: Option<u64>,
+    pub seconds: Option<u64>,
+}

@@ -1,0 +1,66 @@
+//! What the agent itself says, to models and to people, in one place.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::{Method, ModelError, Stop};
+use callgate_gate::CallError;
+
+pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \
+    in plain text, or with code that needs no further round.";
+pub(crate) const LAST_ROUND_TOOLS: &str = "This is the last round of this turn and no tool can be called any more. Answer with what you have.";
+pub(crate) const LIMIT: &str = "I could not finish this within the number of steps I may take.";
+pub(crate) const NO_OUTPUT: &str = "[The code ran and printed nothing.]";
+pub(crate) const DONE: &str = "[done]";
+pub(crate) const REPEATED_CALL: &str = "error: this very call was made several times in this turn \
+    and is not made again. Use the results above, or do something else.";
+pub(crate) const REPEATING_CALL: &str = "\n[You have made this call with the same arguments before; \
+    its result will not change. The next time it is refused.]";
+
+pub(crate) fn printed(output: &str) -> String {
+    format!("[The code printed]\n{output}")
+}
+
+pub(crate) fn failed_run(stop: Stop, error: &str) -> String {
+    format!(
+        "[The code stopped: {stop}]\n{error}\n[What ran before stays done. Correct the rest and \
+         answer again.]"
+    )
+}
+
+pub(crate) fn cut(head: &str, length: usize, place: &str) -> String {
+    format!("{head}\n[... cut here; all {length} bytes are in {place}]")
+}
+
+pub(crate) fn malformed_arguments(text: &str) -> String {
+    let shown: String = text.chars().take(200).collect();
+    format!("error: the arguments are not a JSON object, so the tool was not run: {shown}")
+}
+
+pub(crate) fn call_failed(error: &CallError, methods: &[Arc<dyn Method>]) -> String {
+    match error {
+        CallError::Unknown { .. } => {
+            let names: Vec<&str> = methods
+                .iter()
+                .map(|m| m.info().name.as_str())
+                .take(40)
+                .collect();
+            format!("error: {error}. There are: {}", names.join(", "))
+        }
+        error => format!("error: {error}"),
+    }
+}
+
+/// Compat(astrbot): plugins and models know this sentence.
+pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
+    let seconds = limit.as_secs();
+    format!("error: tool {name} execution timeout after {seconds} seconds.")
+}
+
+pub(crate) fn model_failed(error: &ModelError) -> String {
+    format!("The model could not answer: {error}")
+}
+
+pub(crate) fn code_failed(error: &str) -> String {
+    let last = error.trim_end().lines().last().unwrap_or_default();
+    format!("I tried several times and did not succeed. The last error was: {last}")
+}

@@ -1,0 +1,351 @@
+//! One turn: from the messages it answers to its recorded answer. Every model reply and every call
+//! is journaled before it counts, so a turn cut off at any point goes on from its record.
+
+mod ask;
+mod budget;
+mod code;
+mod context;
+mod tools;
+
+use std::{collections::VecDeque, sync::Arc, time::Instant};
+
+use callgate_contract::{
+    Allowed, Budget, Caller, Cancel, Change, ConversationId, Grant, JournalId, Message, Mode,
+    ModelMessage, ModelRequest, NamedModel, Part, Role, SessionKey, Surface, TurnFacts, TurnStop,
+};
+use callgate_store::{NewMessage, Persona, Round, Run, TurnEnd, TurnStart};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    Agent, TurnError,
+    history::to_json,
+    record::Record,
+    watch::{TurnEvent, Watch},
+};
+
+/// What a turn is asked to do.
+pub struct TurnAsk {
+    pub session: SessionKey,
+    pub user: String,
+    pub role: Role,
+    /// What to answer.
+    pub parts: Vec<Part>,
+    /// The log rows it answers; none for an agent called as a method.
+    pub rows: Vec<i64>,
+    /// `None` keeps no history.
+    pub conversation: Option<ConversationId>,
+    pub persona: Option<Persona>,
+    pub mode: Mode,
+    pub model: String,
+    /// The turn whose agent this one is, and what is left of its rights.
+    pub parent: Option<Parent>,
+    pub watch: Watch,
+    pub cancel: Cancel,
+}
+
+/// The caller on whose behalf a sub-agent works: its grant and depth are inherited.
+#[derive(Clone, Debug)]
+pub struct Parent {
+    pub turn: JournalId,
+    pub depth: u8,
+    pub grant: Arc<Grant>,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug, Serialize)]
+pub struct TurnReport {
+    pub turn: JournalId,
+    pub rounds: u32,
+    /// `None`: it waits for an approval and goes on when that is answered.
+    pub stop: Option<TurnStop>,
+    pub calls: u64,
+    /// The answer in words; empty where methods said everything.
+    pub text: String,
+}
+
+/// What follows a round.
+pub(crate) enum Next {
+    Again,
+    End {
+        stop: TurnStop,
+        text: String,
+    },
+    /// An approval is missing.
+    Suspend,
+}
+
+impl Next {
+    pub(crate) fn end(stop: TurnStop, text: impl Into<String>) -> Next {
+        Next::End {
+            stop,
+            text: text.into(),
+        }
+    }
+}
+
+pub(crate) struct Turn {
+    pub(crate) agent: Agent,
+    pub(crate) facts: TurnFacts,
+    pub(crate) caller: Caller,
+    pub(crate) persona: Option<Persona>,
+    pub(crate) model: NamedModel,
+    pub(crate) watch: Watch,
+    pub(crate) cancel: Cancel,
+    /// Of an execution that was cut off.
+    recorded_rounds: VecDeque<Round>,
+    recorded_runs: Vec<Run>,
+    /// Answers calls of tool mode; code has a record for each run.
+    pub(crate) record: Record,
+    pub(crate) sequence: u64,
+    pub(crate) request: ModelRequest,
+    /// What this turn adds to its conversation.
+    added: Vec<ModelMessage>,
+    pub(crate) round: u32,
+    pub(crate) errors: u32,
+    pub(crate) calls: u64,
+    /// The newest log row at the start: what is newer was said in this turn.
+    pub(crate) log_mark: i64,
+    began: Instant,
+}
+
+/// Messages one turn may send.
+const MESSAGES: u64 = 100;
+
+impl Agent {
+    /// Begins and runs a turn.
+    pub async fn turn(&self, ask: TurnAsk) -> Result<TurnReport, TurnError> {
+        let id = JournalId::fresh();
+        let start = TurnStart {
+            id,
+            session: ask.session,
+            conversation: ask.conversation,
+            user: ask.user,
+            role: ask.role,
+            mode: ask.mode,
+            model: self.models().choose(Some(&ask.model)).id.clone(),
+            persona: ask.persona.as_ref().map(|persona| persona.name.clone()),
+            allowed: allowed(ask.persona.as_ref()),
+            parent: ask.parent.as_ref().map(|parent| parent.turn),
+            depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
+            plan: json!({ "parts": ask.parts }),
+        };
+        self.store().turns().begin(&start, &ask.rows).await?;
+        let grant = ask.parent.map(|parent| parent.grant);
+        let turn = Turn::new(
+            self.clone(),
+            start,
+            ask.persona,
+            grant,
+            ask.watch,
+            ask.cancel,
+        );
+        turn.run(ask.parts).await
+    }
+
+    /// Goes on with a turn that was cut off or has waited for an approval.
+    pub async fn resume(&self, id: JournalId, watch: Watch) -> Result<TurnReport, TurnError> {
+        let found = self.store().turns().get(id).await?;
+        if let Some(finish) = found.finish {
+            return Err(TurnError::Ended {
+                turn: id,
+                stop: finish.stop,
+            });
+        }
+        let start = found.start;
+        let parts = serde_json::from_value(start.plan["parts"].clone()).unwrap_or_default();
+        let persona = match &start.persona {
+            Some(name) => self.store().personas().get(name).await.ok(),
+            None => None,
+        };
+        let turns = self.store().turns();
+        let (rounds, runs) = (turns.rounds(id).await?, turns.runs(id).await?);
+        let calls = self.store().journal().recorded(id).await?;
+        let mut turn = Turn::new(self.clone(), start, persona, None, watch, Cancel::default());
+        turn.recorded_rounds = rounds.into();
+        turn.recorded_runs = runs;
+        turn.record = Record::new(self.gate().clone(), turn.caller.clone(), calls);
+        turn.run(parts).await
+    }
+}
+
+/// A persona that names methods holds those; none named holds none.
+fn allowed(persona: Option<&Persona>) -> Allowed {
+    match persona.and_then(|persona| persona.methods.clone()) {
+        None => Allowed::All,
+        Some(names) => Allowed::Only(names),
+    }
+}
+
+impl Turn {
+    fn new(
+        agent: Agent,
+        start: TurnStart,
+        persona: Option<Persona>,
+        inherited: Option<Arc<Grant>>,
+        watch: Watch,
+        cancel: Cancel,
+    ) -> Self {
+        let model = agent.models().choose(Some(&start.model)).clone();
+        // A sub-agent may use what its persona holds, paid from the budget of the turn above.
+        let methods = start.allowed.clone();
+        let grant = match inherited {
+            Some(grant) => grant,
+            None => Arc::new(Grant {
+                methods,
+                budget: Budget::new(agent.coder().limits.calls, MESSAGES),
+                expires: None,
+            }),
+        };
+        let facts = TurnFacts {
+            turn: start.id,
+            session: start.session.clone(),
+            conversation: start.conversation,
+            user: start.user.clone(),
+            mode: start.mode,
+            model: model.id.clone(),
+            depth: start.depth,
+        };
+        let surface = match start.mode {
+            Mode::Code => Surface::Code,
+            Mode::Tools => Surface::ToolCall,
+        };
+        let caller = Caller {
+            session: start.session,
+            user: start.user,
+            role: start.role,
+            surface,
+            journal: start.id,
+            depth: start.depth,
+            grant,
+        };
+        Turn {
+            record: Record::new(agent.gate().clone(), caller.clone(), Vec::new()),
+            agent,
+            facts,
+            caller,
+            persona,
+            model,
+            watch,
+            cancel,
+            recorded_rounds: VecDeque::new(),
+            recorded_runs: Vec::new(),
+            sequence: 0,
+            request: ModelRequest::default(),
+            added: Vec::new(),
+            round: 0,
+            errors: 0,
+            calls: 0,
+            log_mark: 0,
+            began: Instant::now(),
+        }
+    }
+
+    async fn run(mut self, parts: Vec<Part>) -> Result<TurnReport, TurnError> {
+        self.begin_request(parts).await?;
+        loop {
+            let next = match self.over_budget().await? {
+                Some(reason) => Next::end(TurnStop::Budget, reason),
+                None => match self.facts.mode {
+                    Mode::Code => self.code_round().await?,
+                    Mode::Tools => self.tool_round().await?,
+                },
+            };
+            match next {
+                Next::Again if self.cancel.is_cancelled() => {
+                    return self.finish(TurnStop::Cancelled, String::new()).await;
+                }
+                Next::Again => {}
+                Next::End { stop, text } => return self.finish(stop, text).await,
+                Next::Suspend => {
+                    return Ok(self.report(None, String::new()));
+                }
+            }
+        }
+    }
+
+    /// Adds a message to the request and to what the conversation will keep.
+    pub(crate) fn push(&mut self, message: ModelMessage) {
+        self.request.messages.push(message.clone());
+        self.added.push(message);
+    }
+
+    /// Has the user been told anything since the turn began?
+    pub(crate) async fn has_spoken(&self) -> Result<bool, TurnError> {
+        let store = self.agent.store();
+        let rows = store
+            .log()
+            .since(&self.facts.session, self.log_mark, 200)
+            .await?;
+        let said = |row: &callgate_store::LogRow| row.role == callgate_store::LogRole::Assistant;
+        Ok(rows.iter().any(said))
+    }
+
+    async fn finish(mut self, stop: TurnStop, text: String) -> Result<TurnReport, TurnError> {
+        let mut answer = match text.trim() {
+            "" => Vec::new(),
+            text => vec![Part::text(text)],
+        };
+        // An agent's answer goes to the turn that called it, not to the chat.
+        let speaks = self.facts.depth == 0;
+        if speaks && !answer.is_empty() {
+            for listener in self.agent.listeners() {
+                listener.before_answer(&self.facts, &mut answer).await;
+            }
+        }
+        let stop = match stop {
+            TurnStop::Answered if answer.is_empty() && !self.has_spoken().await? => {
+                TurnStop::Silent
+            }
+            stop => stop,
+        };
+        let text = crate::history::text_of(&answer);
+        let report = self.report(Some(stop), text);
+        let changes = match speaks && !answer.is_empty() {
+            true => vec![Change::Send {
+                message: Message {
+                    session: self.facts.session.clone(),
+                    parts: answer,
+                },
+            }],
+            false => Vec::new(),
+        };
+        let added = std::mem::take(&mut self.added);
+        let messages: Vec<NewMessage> = added.iter().map(|m| to_json(m).into()).collect();
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        let end = TurnEnd {
+            stop,
+            report: &json,
+            messages: &messages,
+            changes: &changes,
+            elapsed: self.began.elapsed(),
+        };
+        self.agent
+            .store()
+            .turns()
+            .finish(self.facts.turn, end)
+            .await?;
+        self.agent.deliver(&self.facts.session).await;
+        for listener in self.agent.listeners() {
+            listener.after_turn(&self.facts).await;
+        }
+        self.watch.tell(TurnEvent::Finished {
+            report: report.clone(),
+        });
+        Ok(report)
+    }
+
+    fn report(&self, stop: Option<TurnStop>, text: String) -> TurnReport {
+        TurnReport {
+            turn: self.facts.turn,
+            rounds: self.round,
+            stop,
+            calls: self.calls,
+            text,
+        }
+    }
+
+    pub(crate) fn is_last_round(&self) -> bool {
+        self.round >= self.agent.settings().rounds
+    }
+}

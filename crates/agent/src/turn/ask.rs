@@ -1,0 +1,133 @@
+//! Asking the model, once per round. A recorded reply is used and never asked for again; a live one
+//! is recorded before anything is done with it.
+
+use callgate_contract::{
+    ModelError, ModelEvent, ModelMessage, ModelReply, ModelRequest, NamedModel, ToolSpec,
+};
+
+use super::Turn;
+use crate::{TurnError, parts, watch::TurnEvent};
+
+/// Why a round has no reply.
+pub(crate) enum NoReply {
+    Cancelled,
+    Model(ModelError),
+}
+
+impl Turn {
+    /// The next round's reply, pushed as the assistant's message.
+    pub(crate) async fn ask(
+        &mut self,
+        tools: Vec<ToolSpec>,
+    ) -> Result<Result<ModelReply, NoReply>, TurnError> {
+        self.round += 1;
+        self.join_new_messages().await?;
+        let reply = match self.recorded_reply() {
+            Some(reply) => reply,
+            None => match self.ask_now(tools).await? {
+                Ok(reply) => reply,
+                Err(none) => return Ok(Err(none)),
+            },
+        };
+        self.push(ModelMessage::from(reply.clone()));
+        Ok(Ok(reply))
+    }
+
+    fn recorded_reply(&mut self) -> Option<ModelReply> {
+        let next = self.recorded_rounds.front()?;
+        if next.number != self.round {
+            return None;
+        }
+        let answer = self.recorded_rounds.pop_front()?.answer?;
+        serde_json::from_value(answer.reply).ok()
+    }
+
+    async fn ask_now(
+        &mut self,
+        tools: Vec<ToolSpec>,
+    ) -> Result<Result<ModelReply, NoReply>, TurnError> {
+        let mut request = self.request.clone();
+        request.tools = tools;
+        for listener in self.agent.listeners() {
+            listener.before_model(&self.facts, &mut request).await;
+        }
+        let model = self.model_for(&request);
+        let folders = self.agent.folders(&self.facts.session).await?;
+        parts::fit(&mut request, model.model.accepts(), &folders);
+
+        let turns = self.agent.store().turns();
+        let kept = match self.agent.settings().keep_requests {
+            true => serde_json::to_value(&request).ok(),
+            false => None,
+        };
+        turns
+            .asked(self.facts.turn, self.round, kept.as_ref())
+            .await?;
+        self.watch.tell(TurnEvent::Round { number: self.round });
+        let mut reply = match self.listen(&model, request).await {
+            Ok(reply) => reply,
+            Err(none) => return Ok(Err(none)),
+        };
+        for listener in self.agent.listeners() {
+            listener.after_model(&self.facts, &mut reply).await;
+        }
+        let json = serde_json::to_value(&reply).unwrap_or_default();
+        turns
+            .replied(
+                self.facts.turn,
+                self.round,
+                &json,
+                reply.usage.as_ref(),
+                None,
+            )
+            .await?;
+        Ok(Ok(reply))
+    }
+
+    /// The turn's model, or the vision model where the request holds what that one alone can take.
+    fn model_for(&self, request: &ModelRequest) -> NamedModel {
+        let vision = self.agent.models().vision();
+        match vision {
+            Some(vision) if parts::exceeds(request, self.model.model.accepts()) => vision.clone(),
+            _ => self.model.clone(),
+        }
+    }
+
+    async fn listen(
+        &self,
+        model: &NamedModel,
+        request: ModelRequest,
+    ) -> Result<ModelReply, NoReply> {
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        self.cancel.on_cancel(move || {
+            let _ = stop.send(());
+        });
+        let answer = async {
+            let mut stream = model.model.stream(request).await?;
+            let mut reply = ModelReply::default();
+            while let Some(event) = stream.next().await {
+                let event = event?;
+                self.tell_event(&event);
+                reply.absorb(event);
+            }
+            Ok(reply)
+        };
+        tokio::select! {
+            answer = answer => answer.map_err(NoReply::Model),
+            _ = stopped => Err(NoReply::Cancelled),
+        }
+    }
+
+    fn tell_event(&self, event: &ModelEvent) {
+        match event {
+            ModelEvent::TextDelta { text } => {
+                self.watch.tell(TurnEvent::Text { text: text.clone() })
+            }
+            ModelEvent::ReasoningDelta { text } => {
+                self.watch.tell(TurnEvent::Thought { text: text.clone() });
+            }
+            ModelEvent::Restarted => self.watch.tell(TurnEvent::Restarted),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A round of code mode: the answer is read as Python, the Python runs, its stop decides what
+//! follows.
+
+use callgate_contract::{ModelMessage, Part, Stop, TurnStop};
+
+use super::{Next, Turn, ask::NoReply};
+use crate::{
+    FOR_MODEL, Observation, RunReport, Task, TurnError, excerpt, extract, texts, watch::TurnEvent,
+};
+
+impl Turn {
+    pub(crate) async fn code_round(&mut self) -> Result<Next, TurnError> {
+        let last = self.is_last_round();
+        if last {
+            self.push(ModelMessage::user(texts::LAST_ROUND_CODE));
+        }
+        let reply = match self.ask(Vec::new()).await? {
+            Ok(reply) => reply,
+            Err(none) => return Ok(self.without_reply(&none)),
+        };
+        let answer = extract(&reply.text);
+        let Some(code) = answer.code else {
+            let stop = if last {
+                TurnStop::Limit
+            } else {
+                TurnStop::Answered
+            };
+            return Ok(Next::end(stop, answer.text));
+        };
+        self.watch.tell(TurnEvent::Code { code: code.clone() });
+        let report = self.run_code(code).await?;
+        self.calls += report.calls.len() as u64;
+        self.agent.deliver(&self.facts.session).await;
+        let next = self.after_run(&report, answer.text).await?;
+        Ok(match next {
+            // The last answer was run, not dropped; what it asked for next is over the limit.
+            Next::Again if last => Next::end(TurnStop::Limit, texts::LIMIT),
+            next => next,
+        })
+    }
+
+    pub(crate) fn without_reply(&self, none: &NoReply) -> Next {
+        match none {
+            NoReply::Cancelled => Next::end(TurnStop::Cancelled, ""),
+            NoReply::Model(error) => Next::end(TurnStop::Error, texts::model_failed(error)),
+        }
+    }
+
+    /// Runs the code, or takes what an earlier execution recorded of this round's run.
+    async fn run_code(&mut self, code: String) -> Result<RunReport, TurnError> {
+        let recorded = self
+            .recorded_runs
+            .iter()
+            .find(|run| run.start.turn.is_some_and(|(_, round)| round == self.round));
+        let coder = self.agent.coder();
+        if let Some(run) = recorded {
+            let id = run.start.id;
+            if let Some(finish) = &run.finish
+                && finish.stop != Stop::Approval
+                && let Ok(report) = serde_json::from_value(finish.report.clone())
+            {
+                return Ok(report);
+            }
+            return Ok(coder.resume(id, None).await?);
+        }
+        let mut caller = self.caller.clone();
+        caller.journal = callgate_contract::JournalId::fresh();
+        let mut task = Task::new(code);
+        task.turn = Some((self.facts.turn, self.round));
+        task.cancel = self.cancel.clone();
+        task.output = self.watch.output();
+        let report = coder.run(caller, task).await?;
+        for call in &report.calls {
+            self.watch.tell(TurnEvent::Call { call: call.clone() });
+        }
+        Ok(report)
+    }
+
+    async fn after_run(&mut self, report: &RunReport, said: String) -> Result<Next, TurnError> {
+        match report.stop {
+            Stop::Finished => self.after_finished(said).await,
+            Stop::Agent | Stop::Multimodal => {
+                let parts = match report.observation.clone() {
+                    Some(Observation::Text(text)) => vec![Part::text(self.bounded(text).await?)],
+                    Some(Observation::Parts(parts)) => parts,
+                    None => Vec::new(),
+                };
+                self.observe(report, parts);
+                Ok(Next::Again)
+            }
+            Stop::Inspect => {
+                self.observe(report, Vec::new());
+                Ok(Next::Again)
+            }
+            Stop::Approval => Ok(Next::Suspend),
+            Stop::Cancelled => Ok(Next::end(TurnStop::Cancelled, "")),
+            _ => Ok(self.after_failure(report)),
+        }
+    }
+
+    /// The script reached its end, and so does the turn. What stood around the code is said only
+    /// where nothing else was.
+    async fn after_finished(&mut self, said: String) -> Result<Next, TurnError> {
+        let text = match self.has_spoken().await? {
+            true => String::new(),
+            false => said,
+        };
+        Ok(Next::end(TurnStop::Answered, text))
+    }
+
+    fn after_failure(&mut self, report: &RunReport) -> Next {
+        self.errors += 1;
+        let error = report
+            .error
+            .clone()
+            .unwrap_or_else(|| report.stop.to_string());
+        if self.errors > self.agent.settings().error_retries {
+            return Next::end(TurnStop::Error, texts::code_failed(&error));
+        }
+        let text = texts::failed_run(report.stop, &excerpt(&error, FOR_MODEL));
+        self.observe(report, vec![Part::text(text)]);
+        Next::Again
+    }
+
+    /// The run's outcome as the next round's input: what it printed, then `parts`.
+    fn observe(&mut self, report: &RunReport, parts: Vec<Part>) {
+        let mut observed = Vec::new();
+        if !report.stdout.trim().is_empty() {
+            let printed = excerpt(&report.stdout, FOR_MODEL);
+            observed.push(Part::text(texts::printed(&printed)));
+        }
+        observed.extend(parts);
+        if observed.is_empty() {
+            observed.push(Part::text(texts::NO_OUTPUT));
+        }
+        self.push(ModelMessage::User { parts: observed });
+    }
+
+    /// In full up to the cap; what is beyond it can be read as a file.
+    pub(crate) async fn bounded(&self, text: String) -> Result<String, TurnError> {
+        let cap = self.agent.settings().observation;
+        if text.len() <= cap {
+            return Ok(text);
+        }
+        let folders = self.agent.folders(&self.facts.session).await?;
+        let name = format!("result-{}-{}.txt", self.facts.turn.0.simple(), self.round);
+        let head = text
+            .get(..text.floor_char_boundary(cap))
+            .unwrap_or_default();
+        Ok(match folders.shared.write_atomic(&name, text.as_bytes()) {
+            Ok(()) => texts::cut(head, text.len(), &format!("/app/shared/{name}")),
+            Err(error) => texts::cut(head, text.len(), &format!("nowhere ({error})")),
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! What the first round is asked: persona and methods first (the same from turn to turn, so that
+//! providers can cache them), then the history, then the moment.
+
+use callgate_contract::{MethodInfo, Mode, ModelMessage, Part};
+use callgate_store::{LogRole, LogRow, Note as StoredNote};
+use jiff::tz::TimeZone;
+
+use super::Turn;
+use crate::{
+    TurnError,
+    history::from_json,
+    prompt::{
+        ChatBounds, ChatRow, Note, Person, PromptContext, Runtime, Speaker, chat, runtime,
+        system_prompt,
+    },
+};
+
+/// Newest rows of the log that code mode may be shown.
+const ROWS: u32 = 200;
+/// Images of recent messages that go along with the chat.
+const IMAGES: usize = 4;
+
+impl Turn {
+    pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<(), TurnError> {
+        let rows = self.rows().await?;
+        self.log_mark = rows.last().map_or(0, |row| row.id);
+        if let Some(recorded) = self.recorded_request() {
+            self.request.messages = recorded;
+            self.added = vec![ModelMessage::User { parts }];
+            return Ok(());
+        }
+        let system = self.system_prompt();
+        self.request.messages.push(ModelMessage::system(system));
+        self.push_dialogs();
+        let moment = self.moment(&rows).await?;
+        match self.facts.mode {
+            // An agent called as a method sees its task and nothing of the chat.
+            Mode::Code if self.facts.depth == 0 => {
+                let mut shown = vec![Part::text(show(&rows))];
+                shown.extend(images(&rows));
+                shown.push(Part::text(moment));
+                self.request
+                    .messages
+                    .push(ModelMessage::User { parts: shown });
+            }
+            _ => {
+                self.push_history().await?;
+                let mut asked = parts.clone();
+                asked.push(Part::text(moment));
+                self.request
+                    .messages
+                    .push(ModelMessage::User { parts: asked });
+            }
+        }
+        self.added.push(ModelMessage::User { parts });
+        Ok(())
+    }
+
+    /// Of a turn that goes on: exactly what its first round was asked, up to the first reply.
+    fn recorded_request(&self) -> Option<Vec<ModelMessage>> {
+        let first = self.recorded_rounds.front()?;
+        let messages = first.request.as_ref()?.get("messages")?.clone();
+        serde_json::from_value(messages).ok()
+    }
+
+    fn system_prompt(&self) -> String {
+        let methods = self.agent.gate().catalogue(&self.caller);
+        let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
+        let packages: Vec<&str> = self.agent.packages().iter().map(String::as_str).collect();
+        system_prompt(&PromptContext {
+            mode: self.facts.mode,
+            persona: self
+                .persona
+                .as_ref()
+                .map_or("", |persona| &persona.system_prompt),
+            methods: &infos,
+            packages: &packages,
+        })
+    }
+
+    fn push_dialogs(&mut self) {
+        let dialogs = self
+            .persona
+            .as_ref()
+            .and_then(|persona| persona.begin_dialogs.clone());
+        for (place, text) in dialogs.into_iter().flatten().enumerate() {
+            self.request.messages.push(match place % 2 {
+                0 => ModelMessage::user(text),
+                _ => ModelMessage::assistant(text),
+            });
+        }
+    }
+
+    async fn push_history(&mut self) -> Result<(), TurnError> {
+        let Some(conversation) = self.facts.conversation else {
+            return Ok(());
+        };
+        let rows = self
+            .agent
+            .store()
+            .conversations()
+            .context(conversation)
+            .await?;
+        let messages = rows.iter().filter_map(|row| from_json(&row.message));
+        self.request.messages.extend(messages);
+        Ok(())
+    }
+
+    async fn rows(&self) -> Result<Vec<LogRow>, TurnError> {
+        let mut rows = self
+            .agent
+            .store()
+            .log()
+            .list(&self.facts.session, ROWS)
+            .await?;
+        rows.retain(|row| !row.hidden);
+        Ok(rows)
+    }
+
+    async fn moment(&self, rows: &[LogRow]) -> Result<String, TurnError> {
+        let notes: Vec<StoredNote> = self.agent.store().notes().list(&self.facts.session).await?;
+        let shown: Vec<Note> = notes
+            .iter()
+            .map(|note| Note {
+                name: &note.name,
+                text: &note.text,
+            })
+            .collect();
+        let sender = rows.iter().rev().filter_map(|row| row.sender.as_ref());
+        let mut sender = sender.filter(|sender| sender.id == self.facts.user);
+        Ok(runtime(&Runtime {
+            now: &jiff::Zoned::now(),
+            session: &self.facts.session,
+            user: Person {
+                id: &self.facts.user,
+                nickname: sender.next().map_or("", |sender| &sender.name),
+            },
+            notes: &shown,
+            unread: 0,
+        }))
+    }
+
+    /// Messages that came in while the turn was busy join its next round.
+    pub(crate) async fn join_new_messages(&mut self) -> Result<(), TurnError> {
+        // A recorded round was asked without them; a sub-agent is not part of the chat.
+        if self.round == 1 || self.facts.depth > 0 || !self.recorded_rounds.is_empty() {
+            return Ok(());
+        }
+        let waiting = self
+            .agent
+            .store()
+            .log()
+            .unanswered(&self.facts.session)
+            .await?;
+        let ours: Vec<&LogRow> = waiting
+            .iter()
+            .filter(|row| {
+                row.sender
+                    .as_ref()
+                    .is_some_and(|sender| sender.id == self.facts.user)
+            })
+            .collect();
+        if ours.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<i64> = ours.iter().map(|row| row.id).collect();
+        let shown: Vec<LogRow> = ours.into_iter().cloned().collect();
+        self.agent
+            .store()
+            .log()
+            .take_for_turn(self.facts.turn, &ids)
+            .await?;
+        self.push(ModelMessage::user(show(&shown)));
+        Ok(())
+    }
+}
+
+fn show(rows: &[LogRow]) -> String {
+    let shown: Vec<ChatRow> = rows.iter().map(chat_row).collect();
+    chat(&shown, &TimeZone::system(), &ChatBounds::default())
+}
+
+fn chat_row(row: &LogRow) -> ChatRow<'_> {
+    let speaker = match (row.role, &row.sender) {
+        (LogRole::System, _) => Speaker::System,
+        (LogRole::Assistant, _) => Speaker::You,
+        (LogRole::User, Some(sender)) => Speaker::User(Person {
+            id: &sender.id,
+            nickname: &sender.name,
+        }),
+        (LogRole::User, None) => Speaker::User(Person {
+            id: "unknown",
+            nickname: "",
+        }),
+    };
+    ChatRow {
+        id: row.id,
+        at: row.at,
+        speaker,
+        parts: &row.parts,
+        mentions: &[],
+        to_you: row.mentioned,
+        reply_to: None,
+    }
+}
+
+/// The newest images people sent, oldest first.
+fn images(rows: &[LogRow]) -> Vec<Part> {
+    let sent = rows.iter().filter(|row| row.role == LogRole::User);
+    let images = sent.flat_map(|row| &row.parts);
+    let mut images: Vec<Part> = images
+        .filter(|part| matches!(part, Part::Image { .. }))
+        .cloned()
+        .collect();
+    images.split_off(images.len().saturating_sub(IMAGES))
+}

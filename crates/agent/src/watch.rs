@@ -1,0 +1,65 @@
+//! [`Watch`]: what somebody looking on sees of a turn while it runs. Looking changes nothing, and
+//! nobody looking costs nothing.
+
+use std::sync::Arc;
+
+use callgate_contract::OutputListener;
+use serde::Serialize;
+
+use crate::{CallReport, TurnReport};
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum TurnEvent {
+    /// The model is asked.
+    Round {
+        number: u32,
+    },
+    Text {
+        text: String,
+    },
+    Thought {
+        text: String,
+    },
+    /// The answer was cut off and begins anew.
+    Restarted,
+    /// Code is about to run.
+    Code {
+        code: String,
+    },
+    /// What that code prints.
+    Output {
+        text: String,
+    },
+    Call {
+        call: CallReport,
+    },
+    Finished {
+        report: TurnReport,
+    },
+}
+
+#[derive(Clone, Default)]
+pub struct Watch(Option<Arc<dyn Fn(TurnEvent) + Send + Sync>>);
+
+impl Watch {
+    /// `watcher` is called from the turn itself and must be quick.
+    pub fn new(watcher: impl Fn(TurnEvent) + Send + Sync + 'static) -> Self {
+        Watch(Some(Arc::new(watcher)))
+    }
+
+    pub(crate) fn tell(&self, event: TurnEvent) {
+        if let Some(watcher) = &self.0 {
+            watcher(event);
+        }
+    }
+
+    pub(crate) fn output(&self) -> Option<OutputListener> {
+        let watcher = self.0.clone()?;
+        Some(Box::new(move |text| {
+            watcher(TurnEvent::Output {
+                text: text.to_owned(),
+            });
+        }))
+    }
+}

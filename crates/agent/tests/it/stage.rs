@@ -1,0 +1,192 @@
+//! A whole agent on a stage: a model that reads its answers from a list, a sandbox that only makes
+//! calls, an outbox that remembers.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use callgate_agent::{Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring};
+use callgate_contract::{
+    BoxFuture, CallArguments, FinishReason, Message, Model, ModelError, ModelEvent, ModelReply,
+    ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, SessionKey, ToolCall,
+};
+use callgate_gate::GatePolicy;
+use callgate_store::{Incoming, Sender, Store};
+
+use crate::scene::{Ran, coder};
+
+/// Answers in order; running out is an error.
+#[derive(Clone, Default)]
+pub struct Scripted {
+    replies: Arc<Mutex<VecDeque<ModelReply>>>,
+    /// What it was asked, in order.
+    pub asked: Arc<Mutex<Vec<ModelRequest>>>,
+}
+
+impl Scripted {
+    pub fn says(self, text: &str) -> Self {
+        self.replies(ModelReply {
+            text: text.into(),
+            ..ModelReply::default()
+        })
+    }
+
+    /// One reply with these calls: name and the `text` argument.
+    pub fn calls(self, calls: &[(&str, &str)]) -> Self {
+        let call = |(place, (name, text)): (usize, &(&str, &str))| ToolCall {
+            id: format!("c{place}"),
+            name: (*name).into(),
+            arguments: CallArguments::Object(
+                [("text".to_owned(), (*text).into())].into_iter().collect(),
+            ),
+            extra: None,
+        };
+        self.replies(ModelReply {
+            tool_calls: calls.iter().enumerate().map(call).collect(),
+            finish: FinishReason::ToolCalls,
+            ..ModelReply::default()
+        })
+    }
+
+    pub fn replies(self, reply: ModelReply) -> Self {
+        self.replies.lock().unwrap().push_back(reply);
+        self
+    }
+
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Model for Scripted {
+    fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        Box::pin(async move {
+            self.asked.lock().unwrap().push(request);
+            let reply = self.replies.lock().unwrap().pop_front();
+            let reply = reply.ok_or(ModelError::Exhausted {
+                message: "the script has no answer left".into(),
+            })?;
+            if reply.text == "!hang" {
+                std::future::pending().await
+            }
+            let mut events = vec![ModelEvent::TextDelta { text: reply.text }];
+            events.extend(reply.tool_calls.into_iter().map(ModelEvent::ToolCall));
+            events.push(ModelEvent::Finished {
+                reason: reply.finish,
+            });
+            Ok(ModelStream::of(events))
+        })
+    }
+}
+
+#[derive(Default)]
+pub struct Remembering(pub Mutex<Vec<String>>);
+
+impl Outbox for Remembering {
+    fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let text = message.parts.iter().map(|part| match part {
+                Part::Text { text } => text.clone(),
+                other => format!("{other:?}"),
+            });
+            self.0.lock().unwrap().push(text.collect());
+            Ok(())
+        })
+    }
+}
+
+pub struct Stage {
+    pub agent: Agent,
+    pub model: Scripted,
+    pub outbox: Arc<Remembering>,
+    pub ran: Ran,
+}
+
+pub fn settings() -> AgentSettings {
+    AgentSettings {
+        debounce: Duration::ZERO,
+        administrators: vec!["root".into()],
+        ..AgentSettings::default()
+    }
+}
+
+impl Stage {
+    pub fn new(store: Store, model: Scripted) -> Self {
+        Stage::with(store, model, GatePolicy::default(), settings())
+    }
+
+    pub fn with(
+        store: Store,
+        model: Scripted,
+        policy: GatePolicy,
+        settings: AgentSettings,
+    ) -> Self {
+        let (ran, outbox) = (Ran::default(), Arc::new(Remembering::default()));
+        let named = NamedModel {
+            id: "script".into(),
+            model: Arc::new(model.clone()),
+        };
+        let agent = Agent::new(Wiring {
+            coder: coder(store, policy, &ran),
+            models: Models::new(named, Vec::new(), None, None),
+            settings,
+            listeners: Vec::new(),
+            outbox: outbox.clone(),
+            packages: Vec::new(),
+            sessions: Sessions::default(),
+        });
+        Stage {
+            agent,
+            model,
+            outbox,
+            ran,
+        }
+    }
+
+    pub async fn hears(&self, text: &str) -> Arrived {
+        self.hears_from("ann", text, None).await
+    }
+
+    pub async fn hears_from(
+        &self,
+        user: &str,
+        text: &str,
+        mode: Option<callgate_contract::Mode>,
+    ) -> Arrived {
+        let overrule = Override { mode, model: None };
+        let incoming = incoming(user, text);
+        self.agent
+            .arrive(incoming, overrule, Watch::default())
+            .await
+            .unwrap()
+    }
+
+    pub fn sent(&self) -> Vec<String> {
+        self.outbox.0.lock().unwrap().clone()
+    }
+}
+
+pub fn session() -> SessionKey {
+    "cli:FriendMessage:ann".parse().unwrap()
+}
+
+pub fn incoming(user: &str, text: &str) -> Incoming {
+    Incoming {
+        session: session(),
+        sender: Sender {
+            id: user.into(),
+            name: user.to_uppercase(),
+        },
+        parts: vec![Part::text(text)],
+        message_id: None,
+        hidden: false,
+        mentioned: true,
+    }
+}
+
+/// Code as a model writes it.
+pub fn python(code: &str) -> String {
+    format!("```python\n{code}\n```")
+}

@@ -1,0 +1,121 @@
+//! Direct calls: one method, called by the operator through the gate, with a journal of its own.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Arguments, Caller, Cancel, Grant, JournalId, Stop, Surface, json as value_json,
+};
+use callgate_gate::CallError;
+use callgate_store::RunStart;
+use serde_json::{Value as Json, json};
+
+use super::App;
+use crate::{failure::Failure, request::CallMethod};
+
+/// A direct call is the only one of its journal.
+const SEQUENCE: u64 = 1;
+
+impl App {
+    pub(super) async fn call(&self, request: CallMethod) -> Result<Json, Failure> {
+        let arguments = arguments(request.arguments)?;
+        let id = JournalId::fresh();
+        let held = self.running.enter(id, Cancel::default());
+        let caller = self.caller(request.session, request.user, Surface::Remote, id);
+        let start = RunStart {
+            id,
+            session: caller.session.clone(),
+            user: caller.user.clone(),
+            role: caller.role,
+            surface: caller.surface,
+            code: None,
+            allowed: caller.grant.methods.clone(),
+            // Nothing random happens in a single call.
+            seed: [0; 16],
+            turn: None,
+        };
+        self.store.journal().begin(&start).await?;
+        let made = self.make(&caller, &request.method, arguments).await?;
+        drop(held);
+        if matches!(made, Err(CallError::ApprovalPending { .. }))
+            && let Some(continued) = self.continue_answered(id).await
+        {
+            return continued;
+        }
+        Ok(made?)
+    }
+
+    /// Makes a call that waited for its approval, with the arguments that were approved.
+    pub(super) async fn call_again(&self, start: RunStart) -> Result<Json, Failure> {
+        let approvals = self.store.approvals().list(None).await?;
+        let asked = approvals.into_iter().find(|it| it.ask.journal == start.id);
+        let Some(asked) = asked else {
+            return Err(Failure::new(
+                format!("nothing was asked for {}", start.id.0),
+                "make the call anew with `callgate call`",
+            ));
+        };
+        let arguments = arguments(asked.ask.arguments)?;
+        let mut caller = self.caller(start.session, start.user, start.surface, start.id);
+        caller.role = start.role;
+        caller.grant = Arc::new(Grant {
+            methods: start.allowed,
+            ..Grant::everything()
+        });
+        self.store.journal().reopen(start.id).await?;
+        Ok(self.make(&caller, &asked.ask.method, arguments).await??)
+    }
+
+    async fn make(
+        &self,
+        caller: &Caller,
+        method: &str,
+        arguments: Arguments,
+    ) -> Result<Result<Json, CallError>, Failure> {
+        let made = self.gate.call(caller, SEQUENCE, method, arguments).await;
+        let made = made.map(
+            |outcome| json!({ "value": value_json::to_json(&outcome.value), "kind": outcome.kind }),
+        );
+        let (stop, report) = match &made {
+            Ok(report) => (Stop::Finished, report.clone()),
+            Err(error) => {
+                let stop = match error {
+                    CallError::ApprovalPending { .. } => Stop::Approval,
+                    _ => Stop::Error,
+                };
+                (stop, json!({ "error": error.to_string() }))
+            }
+        };
+        let journal = self.store.journal();
+        journal.finish(caller.journal, stop, &report).await?;
+        Ok(made)
+    }
+}
+
+fn arguments(json: Json) -> Result<Arguments, Failure> {
+    let read = |json: Json| {
+        value_json::from_json(json).map_err(|error| {
+            Failure::new(
+                format!("the arguments hold {error}"),
+                "docs: {\"$type\", \"value\"} stands for what JSON cannot say",
+            )
+        })
+    };
+    match json {
+        Json::Array(items) => Ok(Arguments {
+            positional: items.into_iter().map(read).collect::<Result<_, _>>()?,
+            named: Vec::new(),
+        }),
+        Json::Object(fields) => {
+            let fields = fields.into_iter();
+            let named = fields.map(|(name, value)| Ok((name, read(value)?)));
+            Ok(Arguments {
+                positional: Vec::new(),
+                named: named.collect::<Result<_, Failure>>()?,
+            })
+        }
+        other => Err(Failure::new(
+            format!("the arguments are {other}"),
+            "give a JSON object by name, or an array by position",
+        )),
+    }
+}

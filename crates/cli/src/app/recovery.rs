@@ -1,0 +1,73 @@
+//! What a new owner does before anything else: end, continue or repeat what the last one left.
+
+use callgate_agent::RunReport;
+use callgate_contract::{JournalId, Stop};
+use serde_json::json;
+
+use super::App;
+use crate::failure::Failure;
+
+/// What became of one run that the last owner left.
+pub struct Recovered {
+    pub run: JournalId,
+    /// One line.
+    pub what: String,
+}
+
+impl App {
+    pub async fn recover(&self) -> Result<Vec<Recovered>, Failure> {
+        let mut recovered = self.end_what_cannot_go_on().await?;
+        for (run, result) in self.coder.recover().await? {
+            let what = match result {
+                Ok(report) => told(&report),
+                Err(error) => Failure::from(error).error,
+            };
+            recovered.push(Recovered { run, what });
+        }
+        // The answer was given, and the last owner died before it could act on it.
+        for run in self.store.journal().waiting_for_approval().await? {
+            let run = run.start.id;
+            if let Some(result) = self.continue_answered(run).await {
+                let what = match result {
+                    Ok(_) => "continued after its approval".to_owned(),
+                    Err(failure) => failure.error,
+                };
+                recovered.push(Recovered { run, what });
+            }
+        }
+        let keep = self.config.journal.keep.into();
+        self.store.journal().prune(keep).await?;
+        Ok(recovered)
+    }
+
+    async fn end_what_cannot_go_on(&self) -> Result<Vec<Recovered>, Failure> {
+        let mut ended = Vec::new();
+        let journal = self.store.journal();
+        for run in journal.unfinished().await? {
+            let id = run.start.id;
+            let (stop, what) = if self.is_asked(id).await? {
+                // Executing it now would only wait again; the answer will do that.
+                (Stop::Approval, "waits for approval")
+            } else if run.start.code.is_none() {
+                (Stop::Killed, "was a direct call that was cut off")
+            } else {
+                continue;
+            };
+            journal.finish(id, stop, &json!({ "error": what })).await?;
+            ended.push(Recovered {
+                run: id,
+                what: what.to_owned(),
+            });
+        }
+        Ok(ended)
+    }
+}
+
+fn told(report: &RunReport) -> String {
+    let replayed = report.calls.iter().filter(|call| call.replayed).count();
+    let calls = report.calls.len();
+    format!(
+        "{}, {calls} calls, {replayed} of them from the record",
+        report.stop
+    )
+}

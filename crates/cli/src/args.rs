@@ -1,0 +1,220 @@
+//! What can be typed. Help texts are part of the product: each command says what it does, what it
+//! prints, and shows lines to copy.
+
+use std::path::PathBuf;
+
+use callgate_contract::SessionKey;
+use clap::{Args, Parser, Subcommand};
+
+/// Write a function once; let AI call it safely.
+///
+/// Code that an AI wrote runs in a sandbox and can do nothing to the outside but
+/// call methods. Every call passes one gate, which checks it, asks you where you
+/// want to be asked, and keeps a record of it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "callgate",
+    version,
+    disable_help_subcommand = true,
+    verbatim_doc_comment,
+    after_help = "Begin with `callgate demo`, a tour of one minute."
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// Where everything is kept [default: ./callgate-data]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Common options"
+    )]
+    pub data: Option<PathBuf>,
+    /// Configuration [default: callgate.toml in the data directory]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Common options"
+    )]
+    pub config: Option<PathBuf>,
+    /// Print JSON, stable for scripts; errors are {"error", "hint"}
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(Run),
+    Call(Call),
+    Methods(Methods),
+    Approval(Approval),
+    Sandbox(Sandbox),
+    Doctor(Doctor),
+    Demo(Demo),
+    Key(Key),
+}
+
+/// Run Python in the sandbox, with the methods it may call
+///
+/// Prints what the code prints. Exit code 0 if the code ended by itself or by an
+/// agent call, 1 if it failed or was stopped. With --json:
+/// {"run", "stop", "stdout", "error", "line", "observation", "calls", "wall_ms"}
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate run report.py
+  echo 'print(now(\"Asia/Tokyo\"))' | callgate run -
+  callgate run job.py --session onebot:GroupMessage:42 --timeout 300 --json"
+)]
+pub struct Run {
+    /// The code; - reads it from standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub on_behalf: OnBehalf,
+    /// Seconds the code may take, not counting time inside calls
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: Option<u64>,
+}
+
+/// Who calls, and in which chat.
+#[derive(Clone, Debug, Args)]
+pub struct OnBehalf {
+    /// The chat: platform:FriendMessage:id [default: cli:FriendMessage:<user>]
+    #[arg(long, value_name = "KEY")]
+    pub session: Option<SessionKey>,
+    /// The person on whose behalf it is done
+    #[arg(long, value_name = "ID", default_value = "operator")]
+    pub user: String,
+}
+
+/// Call one method yourself, through the same gate
+///
+/// Prints the value. With --json: {"value", "kind"}.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  callgate call now
+  callgate call now --args '[\"Europe/Berlin\"]'
+  callgate call remember --args '{\"name\": \"tea\", \"text\": \"Green, no sugar.\"}'")]
+pub struct Call {
+    /// A name such as now, or in full: builtin/now
+    pub method: String,
+    /// A JSON object by name, or an array by position
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub args: String,
+    #[command(flatten)]
+    pub on_behalf: OnBehalf,
+}
+
+/// List the methods that can be called, or show one in full
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  callgate methods
+  callgate methods send_message")]
+pub struct Methods {
+    /// Show this one: signature, docstring and the schema of its parameters
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub on_behalf: OnBehalf,
+}
+
+/// Answer what waits for your approval
+///
+/// Which methods are asked about is set by approval.ask in callgate.toml.
+#[derive(Debug, Args)]
+pub struct Approval {
+    #[command(subcommand)]
+    pub command: ApprovalCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ApprovalCommand {
+    /// What waits for an answer
+    List {
+        /// Also what was answered
+        #[arg(long)]
+        all: bool,
+    },
+    /// Let the call be made; a run that stopped to wait for it is continued now
+    Allow(Answer),
+    /// Refuse the call; a run that stopped to wait for it is continued now and gets an error
+    Deny(Answer),
+}
+
+#[derive(Debug, Args)]
+pub struct Answer {
+    /// The number `callgate approval list` shows
+    pub id: i64,
+    /// Answer the same from now on, for this method in this chat
+    #[arg(long)]
+    pub always: bool,
+}
+
+/// Python packages for the code in the sandbox
+#[derive(Debug, Args)]
+pub struct Sandbox {
+    #[command(subcommand)]
+    pub command: SandboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// Install or upgrade packages; code in the sandbox sees them read-only
+    #[command(after_help = "\
+Only ready-made wheels are installed: building a package would run its code
+outside the sandbox.
+
+Examples:
+  callgate sandbox install numpy pandas
+  callgate sandbox install common
+  callgate sandbox install ./mine-1.0-py3-none-any.whl")]
+    Install {
+        /// A name such as numpy or 'numpy<2', a wheel file, or the word common
+        #[arg(required = true, value_name = "PACKAGE")]
+        packages: Vec<String>,
+    },
+    /// What the AI's code will have: Python, packages, preloaded modules
+    List,
+}
+
+/// Check that this machine can run the sandbox, and say what to do if not
+///
+/// Exit code 1 if something that is needed is missing.
+#[derive(Debug, Args)]
+pub struct Doctor {}
+
+/// A tour of one minute: real code in the real sandbox
+///
+/// Uses a temporary directory, unless --data is given.
+#[derive(Debug, Args)]
+pub struct Demo {}
+
+/// Keys for remote clients
+#[derive(Debug, Args)]
+pub struct Key {
+    #[command(subcommand)]
+    pub command: KeyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key; its text is shown once. With --json: {"id", "key"}
+    New,
+    /// All keys, without their text
+    List,
+    /// Make a key useless from now on
+    Revoke {
+        /// The id `callgate key list` shows
+        id: String,
+    },
+}

@@ -1,0 +1,78 @@
+//! One file for each command: it makes a request of what was typed and shows the answer.
+
+mod approval;
+mod call;
+mod demo;
+mod doctor;
+mod key;
+mod methods;
+mod run;
+mod sandbox;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use callgate_contract::{SessionKey, SessionType};
+use serde_json::Value as Json;
+
+use crate::{
+    app::{Live, Settings},
+    args::{Arguments, Command, Common, OnBehalf},
+    config::Config,
+    door::{Door, Purpose},
+    failure::Failure,
+    request::Request,
+};
+
+const DATA: &str = "./callgate-data";
+
+pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let Arguments { common, command } = arguments;
+    match command {
+        Command::Run(run) => run::perform(&common, run).await,
+        Command::Call(call) => call::perform(&common, call).await,
+        Command::Methods(methods) => methods::perform(&common, methods).await,
+        Command::Approval(approval) => approval::perform(&common, approval).await,
+        Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
+        Command::Doctor(_) => doctor::perform(&common).await,
+        Command::Demo(_) => demo::perform(&common).await,
+        Command::Key(key) => key::perform(&common, key).await,
+    }
+}
+
+impl Common {
+    fn settings(&self) -> Result<Settings, Failure> {
+        let data = self.data.clone().unwrap_or_else(|| PathBuf::from(DATA));
+        // The sandbox is started elsewhere and would look from there.
+        let data = std::path::absolute(&data).unwrap_or(data);
+        let config = Config::load(&data, self.config.as_deref())?;
+        Ok(Settings { data, config })
+    }
+}
+
+impl OnBehalf {
+    fn session(&self) -> Result<SessionKey, Failure> {
+        match &self.session {
+            Some(session) => Ok(session.clone()),
+            None => SessionKey::new("cli", SessionType::FriendMessage, &self.user)
+                .map_err(|error| Failure::new(error.to_string(), "choose another --user")),
+        }
+    }
+}
+
+/// One request, from opening the door to closing it.
+async fn ask(common: &Common, purpose: Purpose, request: Request) -> Result<Json, Failure> {
+    let mut door = Door::open(&common.settings()?, purpose).await?;
+    let answer = door.perform(request, Live::default()).await;
+    door.close().await;
+    answer
+}
+
+/// An answer of another shape than this version expects.
+fn read<T: serde::de::DeserializeOwned>(answer: Json) -> Result<T, Failure> {
+    serde_json::from_value(answer).map_err(|error| {
+        Failure::new(
+            format!("the running callgate answered what this one cannot read: {error}"),
+            "use the same version of callgate for both",
+        )
+    })
+}

@@ -1,0 +1,93 @@
+//! `callgate approval`: the operator's answers.
+
+use std::process::ExitCode;
+
+use callgate_agent::RunReport;
+use serde_json::Value as Json;
+
+use super::{call::readable, run::show_report};
+use crate::{
+    args::{Approval, ApprovalCommand, Common},
+    door::Purpose,
+    failure::Failure,
+    request::{Request, Verdict},
+    show::{self, Colour, paint, paint_note},
+};
+
+pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Failure> {
+    let (answer, verdict) = match approval.command {
+        ApprovalCommand::List { all } => {
+            let answer = super::ask(common, Purpose::Look, Request::Approvals { all }).await?;
+            match common.json {
+                true => show::json(&answer),
+                false => show_list(&answer),
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        ApprovalCommand::Allow(answer) => (answer, Verdict::Allow),
+        ApprovalCommand::Deny(answer) => (answer, Verdict::Deny),
+    };
+    let request = Request::Answer {
+        id: answer.id,
+        answer: verdict,
+        always: answer.always,
+    };
+    let settled = super::ask(common, Purpose::Work, request).await?;
+    match common.json {
+        true => show::json(&settled),
+        false => show_settled(&settled),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_list(approvals: &Json) {
+    let approvals = approvals.as_array().map(Vec::as_slice).unwrap_or_default();
+    for approval in approvals {
+        let text = |field: &str| approval[field].as_str().unwrap_or_default();
+        let state = match text("state") {
+            "pending" => String::new(),
+            state => format!("  {state}"),
+        };
+        show::line(&format!(
+            "{}  {}{state}\n   {}\n   {}, {}, asked {}",
+            paint(Colour::Bold, &approval["id"].to_string()),
+            paint(Colour::Bold, text("method")),
+            show::shortened(&approval["arguments"].to_string(), 70),
+            text("session"),
+            text("user"),
+            text("asked_at"),
+        ));
+    }
+    match approvals {
+        [] => show::note("nothing waits for your approval"),
+        [first, ..] => {
+            let id = &first["id"];
+            show::note(&format!(
+                "answer with `callgate approval allow {id}` or `deny {id}`"
+            ));
+        }
+    }
+}
+
+fn show_settled(settled: &Json) {
+    let approval = &settled["approval"];
+    let text = |field: &str| approval[field].as_str().unwrap_or_default();
+    show::note(&format!(
+        "{} {}",
+        paint_note(Colour::Bold, &format!("{}:", text("state"))),
+        text("method")
+    ));
+    let report = &settled["report"];
+    if settled["continues"] == true {
+        show::note("the run goes on where it waits");
+    } else if report["stop"].is_string() {
+        match super::read::<RunReport>(report.clone()) {
+            Ok(report) => show_report(&report, 0),
+            Err(failure) => show::failure(&failure, false),
+        }
+    } else if report["kind"].is_string() {
+        show::line(&readable(&report["value"]));
+    } else if let Some(error) = report["error"].as_str() {
+        show::note(&format!("{} {error}", paint_note(Colour::Red, "error:")));
+    }
+}

@@ -1,0 +1,212 @@
+//! [`Door`]: the way to a data directory. One process owns it and does the work; every other asks
+//! the owner through the control socket. Which of the two we are may change while we wait.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_store::{ControlError, Handler, Owner, OwnerError};
+use serde_json::{Value as Json, json};
+use tokio::{sync::watch, task::JoinHandle, time::Instant};
+
+use crate::{
+    app::{App, Live, Settings},
+    failure::Failure,
+    request::{Answer, Request},
+    show,
+};
+
+/// How long an owner may hold the lock and not answer: it has just begun, or is about to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(20);
+/// For the last answer to leave on the socket once its work is done.
+const FAREWELL: Duration = Duration::from_millis(50);
+
+/// What the command wants of the directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reads or changes rows and is gone.
+    Look,
+    /// Runs code or calls methods: recovers first, and serves others meanwhile.
+    Work,
+}
+
+pub struct Door {
+    settings: Settings,
+    purpose: Purpose,
+    /// `None`: another process owns the directory.
+    inside: Option<Inside>,
+}
+
+struct Inside {
+    app: App,
+    visitors: Arc<Visitors>,
+    /// Serves the socket until the door closes; it also keeps the lock.
+    serving: Option<JoinHandle<()>>,
+    _owner: Arc<Owner>,
+}
+
+impl Door {
+    pub async fn open(settings: &Settings, purpose: Purpose) -> Result<Door, Failure> {
+        Ok(Door {
+            settings: settings.clone(),
+            purpose,
+            inside: enter(settings, purpose).await?,
+        })
+    }
+
+    pub fn is_outside(&self) -> bool {
+        self.inside.is_none()
+    }
+
+    /// Does it here, or has the owner do it; then nothing of `live` is heard.
+    pub async fn perform(&mut self, request: Request, live: Live) -> Result<Json, Failure> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(inside) = &self.inside {
+                return inside.app.answer(request, live).await;
+            }
+            let asked = callgate_store::request(&self.settings.data, &json!(request)).await;
+            match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
+                Ok(Answer::Done(value)) => return Ok(value),
+                Ok(Answer::Failed(failure)) => return Err(failure),
+                Ok(Answer::Closing) | Err(ControlError::NotRunning(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if Instant::now() > until {
+                return Err(silent());
+            }
+            tokio::time::sleep(AGAIN).await;
+            self.inside = enter(&self.settings, self.purpose).await?;
+        }
+    }
+
+    /// Waits for what other processes have asked, then lets go of the directory.
+    pub async fn close(self) {
+        let Some(inside) = self.inside else {
+            return;
+        };
+        if let Some(serving) = inside.serving {
+            if inside.visitors.leave().await {
+                tokio::time::sleep(FAREWELL).await;
+            }
+            serving.abort();
+            // Cancelled, as it was just told.
+            let _ = serving.await;
+        }
+    }
+}
+
+fn silent() -> Failure {
+    Failure::new(
+        "another callgate is running on this data directory and does not answer",
+        "wait for it to end, or choose another directory with --data DIR",
+    )
+}
+
+async fn enter(settings: &Settings, purpose: Purpose) -> Result<Option<Inside>, Failure> {
+    let owner = match Owner::acquire(&settings.data) {
+        Ok(owner) => Arc::new(owner),
+        Err(OwnerError::Held(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let app = App::open(settings).await?;
+    let visitors = Arc::new(Visitors::default());
+    let serving = match purpose {
+        Purpose::Look => None,
+        Purpose::Work => Some(serve(owner.clone(), app.clone(), visitors.clone())),
+    };
+    // Served before recovering: what is recovered may wait for an answer.
+    if purpose == Purpose::Work {
+        for recovered in app.recover().await? {
+            let (run, what) = (recovered.run.0, recovered.what);
+            show::note(&format!("recovered run {run}: {what}"));
+        }
+    }
+    Ok(Some(Inside {
+        app,
+        visitors,
+        serving,
+        _owner: owner,
+    }))
+}
+
+fn serve(owner: Arc<Owner>, app: App, visitors: Arc<Visitors>) -> JoinHandle<()> {
+    let handler: Handler = Arc::new(move |request| {
+        let (app, visitors) = (app.clone(), visitors.clone());
+        Box::pin(async move {
+            let Some(_visit) = visitors.enter() else {
+                return json!(Answer::Closing);
+            };
+            let request = match serde_json::from_value(request) {
+                Ok(request) => request,
+                Err(error) => {
+                    let hint = "use the same version of callgate for both";
+                    let reason = format!("the running callgate does not understand this: {error}");
+                    return json!(Answer::Failed(Failure::new(reason, hint)));
+                }
+            };
+            match app.answer(request, Live::default()).await {
+                Ok(value) => json!(Answer::Done(value)),
+                Err(failure) => json!(Answer::Failed(failure)),
+            }
+        })
+    });
+    tokio::spawn(async move {
+        if let Err(error) = owner.serve(handler).await {
+            tracing::warn!(%error, "other commands cannot reach this process");
+        }
+    })
+}
+
+/// Counts requests in progress. A watch, since closing must neither miss a visitor that has just
+/// come nor shut the door on one: both change the same state.
+struct Visitors(watch::Sender<Visiting>);
+
+#[derive(Default)]
+struct Visiting {
+    inside: usize,
+    ever: bool,
+    closed: bool,
+}
+
+struct Visit(Arc<Visitors>);
+
+impl Default for Visitors {
+    fn default() -> Self {
+        Visitors(watch::Sender::new(Visiting::default()))
+    }
+}
+
+impl Visitors {
+    fn enter(self: &Arc<Self>) -> Option<Visit> {
+        let open = self.0.send_if_modified(|state| {
+            if !state.closed {
+                state.inside += 1;
+                state.ever = true;
+            }
+            !state.closed
+        });
+        open.then(|| Visit(Arc::clone(self)))
+    }
+
+    /// Returns when nobody is inside and nobody can come any more; true if somebody ever came.
+    async fn leave(&self) -> bool {
+        let mut changes = self.0.subscribe();
+        loop {
+            let closed = self.0.send_if_modified(|state| {
+                state.closed = state.inside == 0;
+                state.closed
+            });
+            if closed {
+                return self.0.borrow().ever;
+            }
+            // We hold the sender, so there is always one.
+            let _ = changes.wait_for(|state| state.inside == 0).await;
+        }
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|state| state.inside -= 1);
+    }
+}

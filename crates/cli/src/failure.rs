@@ -1,0 +1,109 @@
+//! [`Failure`]: why a command did not succeed, in one line, and what to do about it, in another.
+//! Every error of the crates below becomes one here and nowhere else.
+
+use callgate_agent::RunError;
+use callgate_contract::SandboxError;
+use callgate_gate::CallError;
+use callgate_store::{ControlError, OwnerError, StoreError};
+use serde::{Deserialize, Serialize};
+
+const DOCTOR: &str = "run `callgate doctor` to see what is missing";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub error: String,
+    pub hint: String,
+}
+
+impl Failure {
+    pub fn new(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        Failure {
+            error: one_line(&error.into()),
+            hint: one_line(&hint.into()),
+        }
+    }
+}
+
+/// Scripts and logs read errors by the line.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let hint = match &error {
+            StoreError::Engine { .. } => "set database.url, or leave it out for SQLite",
+            StoreError::Directory { .. } => "choose another directory with --data DIR",
+            StoreError::Database(_) => {
+                "check that the database of database.url runs and that the disk is not full"
+            }
+            StoreError::Migration(_) | StoreError::Damaged { .. } => {
+                "use the version of callgate that wrote this data, or another --data DIR"
+            }
+            StoreError::UnknownApproval(_) | StoreError::AlreadyAnswered { .. } => {
+                "see what waits for an answer with `callgate approval list`"
+            }
+            StoreError::UnknownKey(_) => "see the keys with `callgate key list`",
+            _ => "see `callgate doctor`",
+        };
+        Failure::new(error.to_string(), hint)
+    }
+}
+
+impl From<SandboxError> for Failure {
+    fn from(error: SandboxError) -> Self {
+        match error {
+            SandboxError::Unavailable { reason, hint } => {
+                Failure::new(format!("the sandbox cannot start: {reason}"), hint)
+            }
+            SandboxError::Failed(_) => Failure::new(error.to_string(), DOCTOR),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Sandbox(error) => error.into(),
+            RunError::Store(error) => error.into(),
+            other => Failure::new(other.to_string(), DOCTOR),
+        }
+    }
+}
+
+impl From<OwnerError> for Failure {
+    fn from(error: OwnerError) -> Self {
+        Failure::new(
+            error.to_string(),
+            "choose another directory with --data DIR",
+        )
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        let hint = "see whether that process still lives, and try again";
+        Failure::new(error.to_string(), hint)
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        let hint = match &error {
+            CallError::Unknown { .. } => "see them all with `callgate methods`".to_owned(),
+            CallError::BadArguments { .. } => {
+                "give --args as a JSON object by name, or an array by position".to_owned()
+            }
+            CallError::ApprovalPending { id, .. } => {
+                format!("`callgate approval allow {id}` makes the call, `deny {id}` drops it")
+            }
+            CallError::Denied { .. } => {
+                "approval.ask in callgate.toml lists the methods that are asked about".to_owned()
+            }
+            CallError::Store { .. } => DOCTOR.to_owned(),
+            _ => "`callgate methods NAME` shows how the method is called".to_owned(),
+        };
+        Failure::new(error.to_string(), hint)
+    }
+}

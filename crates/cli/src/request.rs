@@ -1,0 +1,85 @@
+//! What the owner of a data directory can be asked, by its own command line or by another process
+//! through the control socket. The answer is the JSON that `--json` prints.
+
+use callgate_contract::{JournalId, SessionKey};
+use callgate_store::Decision;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::failure::Failure;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Request {
+    Run(RunCode),
+    /// Of a run that another process asked for.
+    Cancel {
+        run: JournalId,
+    },
+    Call(CallMethod),
+    Methods {
+        /// As callers of this session see them.
+        session: SessionKey,
+    },
+    Method {
+        name: String,
+    },
+    Approvals {
+        all: bool,
+    },
+    Answer {
+        id: i64,
+        answer: Verdict,
+        always: bool,
+    },
+    NewKey,
+    Keys,
+    RevokeKey {
+        id: String,
+    },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunCode {
+    /// Chosen by who asks, so that they can cancel it.
+    pub run: JournalId,
+    pub code: String,
+    pub session: SessionKey,
+    pub user: String,
+    pub timeout_seconds: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CallMethod {
+    pub method: String,
+    /// An object by name or an array by position.
+    pub arguments: Json,
+    pub session: SessionKey,
+    pub user: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Allow,
+    Deny,
+}
+
+impl From<Verdict> for Decision {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Allow => Decision::Allow,
+            Verdict::Deny => Decision::Deny,
+        }
+    }
+}
+
+/// An answer on the control socket.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Done(Json),
+    Failed(Failure),
+    /// The owner is about to end and has done nothing: ask the next one.
+    Closing,
+}

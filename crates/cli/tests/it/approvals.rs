@@ -1,0 +1,135 @@
+use serde_json::json;
+
+use crate::scene::{Scene, finish};
+
+const ASK: &str = "[approval]\nask = [\"send_message\"]\n";
+
+/// A run that nobody answers in time.
+const NO_WAIT: &str = "[approval]\nask = [\"send_message\"]\nwait_seconds = 0\n";
+
+const CODE: &str = "\
+remember('before', 'done once')
+send_message('hello')
+print('sent')
+";
+
+#[test]
+fn a_run_that_stopped_is_continued_by_the_answer() {
+    let scene = Scene::configured(NO_WAIT);
+    let stopped = scene.run(CODE, &["--json"]);
+    assert_eq!(stopped.code, Some(1));
+    assert_eq!(stopped.json()["stop"], "approval");
+    assert_eq!(scene.outbox(), [""; 0]);
+
+    let listed = scene
+        .callgate(&["approval", "list", "--json"])
+        .succeeded()
+        .json();
+    let approval = &listed[0];
+    assert_eq!(approval["method"], "builtin/send_message");
+    assert_eq!(approval["arguments"], json!({"text": "hello"}));
+    assert_eq!(approval["session"], "cli:FriendMessage:operator");
+    assert_eq!(approval["run"], stopped.json()["run"]);
+    assert_eq!(approval["state"], "pending");
+
+    let id = approval["id"].to_string();
+    let allowed = scene
+        .callgate(&["approval", "allow", &id, "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(allowed["approval"]["state"], "allowed");
+    assert_eq!(allowed["continues"], false);
+    let report = &allowed["report"];
+    assert_eq!(
+        (&report["stop"], &report["stdout"]),
+        (&json!("finished"), &json!("sent\n"))
+    );
+    let replayed: Vec<_> = report["calls"].as_array().unwrap().iter().collect();
+    assert_eq!(
+        replayed[0]["replayed"], true,
+        "what was done is not done again"
+    );
+    assert_eq!(replayed[1]["replayed"], false);
+    assert_eq!(scene.outbox(), ["hello"]);
+
+    let again = scene.callgate(&["approval", "allow", &id]);
+    assert_eq!(again.code, Some(1));
+    assert!(
+        again.stderr.contains("approval 1 is already allowed"),
+        "{}",
+        again.stderr
+    );
+    let empty = scene.callgate(&["approval", "list"]).succeeded();
+    assert_eq!(empty.stdout, "");
+    assert_eq!(scene.outbox(), ["hello"]);
+}
+
+#[test]
+fn a_run_that_still_waits_goes_on() {
+    for (answer, status, outbox) in [("allow", 0, &["hello"][..]), ("deny", 1, &[])] {
+        let scene = Scene::configured(ASK);
+        let waiting = scene.start(CODE, &[]);
+        let id = scene.approval().to_string();
+        let told = scene
+            .callgate(&["approval", answer, &id, "--json"])
+            .succeeded()
+            .json();
+        assert_eq!(
+            (&told["continues"], &told["report"]),
+            (&json!(true), &json!(null))
+        );
+        let said = finish(waiting);
+        assert_eq!(said.code, Some(status), "{}", said.stderr);
+        assert_eq!(scene.outbox(), outbox);
+    }
+}
+
+#[test]
+fn a_denied_call_is_an_error_the_code_can_catch() {
+    let scene = Scene::configured(NO_WAIT);
+    let code = "try:\n    send_message('x')\nexcept MethodError as e:\n    print(e)\n";
+    assert_eq!(scene.run(code, &[]).code, Some(1));
+    let said = scene.callgate(&["approval", "deny", "1"]).succeeded();
+    assert_eq!(said.stdout, "'send_message' was denied by the operator\n");
+    assert_eq!(scene.outbox(), [""; 0]);
+}
+
+#[test]
+fn always_is_remembered() {
+    let scene = Scene::configured(NO_WAIT);
+    scene.run(CODE, &[]);
+    scene
+        .callgate(&["approval", "allow", "1", "--always"])
+        .succeeded();
+    scene.run("send_message('again')", &[]).succeeded();
+    assert_eq!(scene.outbox(), ["hello", "again"]);
+    // In that chat only.
+    assert_eq!(
+        scene.run("send_message('x')", &["--user", "ada"]).code,
+        Some(1)
+    );
+    scene
+        .callgate(&["approval", "deny", "2", "--always"])
+        .succeeded();
+    let refused = scene.run("send_message('x')", &["--user", "ada", "--json"]);
+    assert_eq!(refused.json()["stop"], "error");
+    assert_eq!(scene.outbox(), ["hello", "again"]);
+}
+
+#[test]
+fn a_direct_call_is_made_by_the_answer() {
+    let scene = Scene::configured(NO_WAIT);
+    let call = ["call", "send_message", "--args", r#"["hello"]"#];
+    let said = scene.callgate(&call);
+    assert_eq!(said.code, Some(1));
+    insta::assert_snapshot!(said.stderr, @r"
+    error: 'send_message' waits for the operator's approval (number 1)
+    hint: `callgate approval allow 1` makes the call, `deny 1` drops it
+    ");
+    let allowed = scene
+        .callgate(&["approval", "allow", "1", "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(allowed["report"], json!({"value": null, "kind": "tool"}));
+    assert_eq!(scene.outbox(), ["hello"]);
+}

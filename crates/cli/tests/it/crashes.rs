@@ -1,0 +1,59 @@
+use callgate_store::CRASH_POINTS;
+
+use crate::scene::{Scene, finish};
+
+const CODE: &str = "\
+remember('a', 'first')
+send_message('one')
+send_message('two')
+save_json('s.json', {'n': 1})
+remember('b', f'{len(recall())} note')
+";
+
+/// The process is killed at each point in turn; the next one finds the run and ends it.
+#[test]
+fn a_killed_run_is_recovered_with_every_effect_once() {
+    let mut killed = 0;
+    for point in CRASH_POINTS {
+        for passes in 1..=2 {
+            let at = format!("{point}:{passes}");
+            let scene = Scene::new();
+            let file = scene.file("code.py", CODE);
+            let mut command = scene.command(&["run", &file]);
+            let died = finish(command.env("CALLGATE_CRASH_AT", &at).spawn().unwrap());
+            killed += usize::from(died.code.is_none());
+            let next = scene.run("print('next')", &[]).succeeded();
+            assert_eq!(next.stdout, "next\n", "{at}");
+            let unfinished = died.code.is_none() && *point != "journal.after_finish";
+            assert_eq!(
+                next.stderr.contains("recovered run"),
+                unfinished,
+                "{at}: {}",
+                next.stderr
+            );
+            assert_eq!(scene.outbox(), ["one", "two"], "{at}");
+            assert_eq!(scene.notes(), ["a", "b"], "{at}");
+        }
+    }
+    assert!(killed >= 8, "the code passes the points: {killed}");
+}
+
+#[test]
+fn a_run_killed_while_it_waits_for_approval_waits_on() {
+    let scene = Scene::configured("[approval]\nask = [\"send_message\"]\n");
+    let mut waiting = scene.start(CODE, &[]);
+    let id = scene.approval().to_string();
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+    let next = scene.run("print('next')", &[]).succeeded();
+    assert!(
+        next.stderr.contains(": waits for approval"),
+        "{}",
+        next.stderr
+    );
+    scene
+        .callgate(&["approval", "allow", &id, "--always"])
+        .succeeded();
+    assert_eq!(scene.outbox(), ["one", "two"]);
+    assert_eq!(scene.notes(), ["a", "b"]);
+}

@@ -1,0 +1,66 @@
+use crate::scene::Scene;
+
+#[test]
+fn the_tour_shows_every_kind_and_fits_the_terminal() {
+    let scene = Scene::new();
+    let said = scene.callgate(&["demo"]).succeeded();
+    for shown in ["(tool, ", "(behavior, ", "(agent, ", "(multimodal_agent, "] {
+        assert!(said.stdout.contains(shown), "{shown} in {}", said.stdout);
+    }
+    for shown in [
+        "< refused: send_message(text: str): unexpected argument 'test'",
+        "use network:   refused: no network here",
+        "read a file:   refused: No such file or directory",
+        "I know: Ada drinks green tea, no sugar.",
+        "What to try next",
+    ] {
+        assert!(said.stdout.contains(shown), "{shown} in {}", said.stdout);
+    }
+    assert!(!said.stdout.contains("never reached\n  ") && !said.stdout.contains(" GOT the"));
+    assert!(!said.stdout.contains('\u{1b}'), "no colours off a terminal");
+    // The path of the binary is as long as it is.
+    let lines = said.stdout.lines().filter(|line| !line.contains("alias"));
+    let long: Vec<&str> = lines.filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn the_tour_as_json_holds_the_reports() {
+    let scene = Scene::new();
+    let said = scene.callgate(&["demo", "--json"]).succeeded().json();
+    let steps = said["steps"].as_array().unwrap();
+    let stops: Vec<&str> = steps
+        .iter()
+        .map(|step| step["report"]["stop"].as_str().unwrap())
+        .collect();
+    insta::assert_snapshot!(stops.join(" "), @"finished finished agent multimodal error finished finished");
+}
+
+#[test]
+fn the_doctor_finds_this_machine_well() {
+    let scene = Scene::new();
+    let said = scene.callgate(&["doctor", "--json"]).succeeded().json();
+    assert_eq!(said["ok"], true);
+    let checks = said["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks
+        .iter()
+        .map(|check| check["name"].as_str().unwrap())
+        .collect();
+    insta::assert_snapshot!(names.join(", "), @"user namespaces, seccomp, landlock, cgroups, python, self-test, packages, disk, fsync, database");
+}
+
+#[test]
+fn the_doctor_says_what_is_missing() {
+    let scene = Scene::configured("[sandbox]\npython = \"/no/python3\"\n");
+    let said = scene.callgate(&["doctor"]);
+    assert_eq!(said.code, Some(1));
+    assert!(
+        said.stdout
+            .contains("fail  python           /no/python3 is not CPython 3.11 or newer")
+    );
+    assert!(
+        said.stdout
+            .contains("hint: install Python 3.11 or newer, or set sandbox.python")
+    );
+    assert!(said.stdout.contains("fail  self-test"), "{}", said.stdout);
+}

@@ -1,0 +1,62 @@
+//! [`Model`]: one request, a stream of events back. What a loop must know of a model and nothing
+//! of any provider; retry, keys and wire formats stay behind the trait.
+
+mod error;
+mod message;
+mod models;
+mod reply;
+mod stream;
+
+pub use error::ModelError;
+pub use message::{
+    CallArguments, ModelMessage, ModelOptions, ModelRequest, ToolCall, ToolChoice, ToolSpec,
+};
+pub use models::{Models, NamedModel};
+pub use reply::{FinishReason, ModelEvent, ModelReply, Usage};
+pub use stream::ModelStream;
+
+use crate::{BoxFuture, Part};
+
+/// Implement this only for a new wire. An implementation retries what is worth retrying by itself;
+/// an error it returns is final for this request.
+pub trait Model: Send + Sync {
+    /// Resolves once the model has begun to answer. Dropping the future or the stream cancels the
+    /// request and closes its connection.
+    fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>>;
+
+    fn accepts(&self) -> Accepts {
+        Accepts::default()
+    }
+
+    /// The whole answer at once.
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            let mut stream = self.stream(request).await?;
+            let mut reply = ModelReply::default();
+            while let Some(event) = stream.next().await {
+                reply.absorb(event?);
+            }
+            Ok(reply)
+        })
+    }
+}
+
+/// What a model takes besides text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Accepts {
+    pub image: bool,
+    pub audio: bool,
+}
+
+impl Accepts {
+    /// Can the part go to the model as it is? A file never can.
+    pub fn takes(self, part: &Part) -> bool {
+        match part {
+            Part::Text { .. } => true,
+            Part::Image { .. } => self.image,
+            Part::Audio { .. } => self.audio,
+            Part::File { .. } => false,
+        }
+    }
+}

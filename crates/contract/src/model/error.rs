@@ -1,0 +1,81 @@
+//! [`ModelError`]: why a model gave no answer, by what a loop can do about it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// `message` is the provider's own words where it has any; no variant ever carries a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "error", rename_all = "snake_case")]
+pub enum ModelError {
+    /// Wait, or use another model.
+    #[error("the model's rate limit is reached{}: {message}", wait(*retry_after))]
+    RateLimited {
+        retry_after: Option<Duration>,
+        message: String,
+    },
+    /// The request is longer than the model can read: shorten it.
+    #[error("the conversation is too long for the model: {message}")]
+    ContextLength { message: String },
+    /// The account has no credit left: only its owner can help.
+    #[error("the model's account has no credit left: {message}")]
+    Credits { message: String },
+    #[error("the model refused the key: {message}")]
+    Auth { message: String },
+    /// The same request will fail again.
+    #[error("the model refused the request: {message}")]
+    BadRequest { message: String },
+    /// The provider failed or is overloaded; another try may succeed.
+    #[error("the model's server failed (status {status}): {message}")]
+    Server { status: u16, message: String },
+    /// The answer ended before its finish reason: what arrived of it must not be used.
+    #[error("the model's answer was cut off before its end")]
+    CutStream,
+    #[error("the model was silent for {} s", silence.as_secs_f64())]
+    Timeout { silence: Duration },
+    #[error("the model's server cannot be reached: {message}")]
+    Unreachable { message: String },
+    /// The server answers with something that is not this wire.
+    #[error("the model's server sent what cannot be understood: {message}")]
+    Malformed { message: String },
+    /// A scripted model has no answer left.
+    #[error("{message}")]
+    Exhausted { message: String },
+}
+
+impl ModelError {
+    /// May the very same request succeed a little later?
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            ModelError::RateLimited { .. }
+                | ModelError::Server { .. }
+                | ModelError::CutStream
+                | ModelError::Timeout { .. }
+                | ModelError::Unreachable { .. }
+        )
+    }
+
+    /// The words of whoever failed, where the error has any.
+    pub fn message_mut(&mut self) -> Option<&mut String> {
+        match self {
+            ModelError::RateLimited { message, .. }
+            | ModelError::ContextLength { message }
+            | ModelError::Credits { message }
+            | ModelError::Auth { message }
+            | ModelError::BadRequest { message }
+            | ModelError::Server { message, .. }
+            | ModelError::Unreachable { message }
+            | ModelError::Malformed { message }
+            | ModelError::Exhausted { message } => Some(message),
+            ModelError::CutStream | ModelError::Timeout { .. } => None,
+        }
+    }
+}
+
+fn wait(retry_after: Option<Duration>) -> String {
+    match retry_after {
+        Some(time) => format!(" (try again in {} s)", time.as_secs_f64()),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,180 @@
+//! The offline demo: no model at all, a few fixed answers that show what Callgate does with code
+//! and with tool calls. Every answer says what it is.
+
+use callgate_contract::{
+    BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelMessage,
+    ModelRequest, ModelStream, Part, ToolCall,
+};
+use serde_json::{Map, Value as Json, json};
+
+const LABEL: &str = "[offline demo]";
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demo;
+
+impl Demo {
+    pub const ID: &'static str = "demo";
+}
+
+impl Model for Demo {
+    fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        let stream = Ok(ModelStream::of(answer(&request)));
+        Box::pin(std::future::ready(stream))
+    }
+}
+
+/// What the demo understands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Time,
+    Remember,
+    Send,
+}
+
+const WORDS: &[(&str, Wish)] = &[
+    ("what time", Wish::Time),
+    ("the time", Wish::Time),
+    ("the date", Wish::Time),
+    ("几点", Wish::Time),
+    ("时间", Wish::Time),
+    ("何時", Wish::Time),
+    ("remember", Wish::Remember),
+    ("记住", Wish::Remember),
+    ("覚えて", Wish::Remember),
+    ("send", Wish::Send),
+    ("say hello", Wish::Send),
+    ("发送", Wish::Send),
+    ("送って", Wish::Send),
+];
+
+fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
+    if let Some(results) = results(&request.messages) {
+        return words(&format!("{LABEL} Done: {results}"));
+    }
+    let said = last_said(&request.messages);
+    let Some((wish, about)) = wish(&said).filter(|(wish, _)| offers(request, wish.method())) else {
+        return words(&format!(
+            "{LABEL} No model is configured, so fixed answers stand in for one. Ask me what time \
+             it is, to remember something, or to send a message. For real answers set \
+             OPENAI_API_KEY (or another provider's key), start Ollama, or write a model into \
+             callgate.toml."
+        ));
+    };
+    match request.tools.is_empty() {
+        true => words(&format!("{LABEL}\n```python\n{}\n```", wish.code(&about))),
+        false => call(wish, &about),
+    }
+}
+
+impl Wish {
+    fn method(self) -> &'static str {
+        match self {
+            Wish::Time => "now",
+            Wish::Remember => "remember",
+            Wish::Send => "send_message",
+        }
+    }
+
+    fn code(self, about: &str) -> String {
+        // A JSON string is a Python string too.
+        let text = |text: String| Json::String(text).to_string();
+        match self {
+            Wish::Time => format!(
+                "moment = now()\nsend_message(moment.strftime({}))",
+                text(format!("{LABEL} It is %H:%M on %A, %d %B %Y."))
+            ),
+            Wish::Remember => format!(
+                "remember(\"from the demo\", {})\nsend_message({})",
+                text(about.to_owned()),
+                text(format!("{LABEL} I will remember: {about}"))
+            ),
+            Wish::Send => format!("send_message({})", text(format!("{LABEL} {about}"))),
+        }
+    }
+
+    fn arguments(self, about: &str) -> Map<String, Json> {
+        let object = match self {
+            Wish::Time => json!({}),
+            Wish::Remember => json!({"name": "from the demo", "text": about}),
+            Wish::Send => json!({"text": format!("{LABEL} {about}")}),
+        };
+        object.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// What is wished for last in the text, and what follows the word for it.
+fn wish(said: &str) -> Option<(Wish, String)> {
+    let lower = said.to_ascii_lowercase();
+    let found = WORDS.iter().filter_map(|(word, wish)| {
+        let place = lower.rfind(word)?;
+        Some((place, *wish, said.get(place + word.len()..)?))
+    });
+    let (_, wish, after) = found.max_by_key(|(place, ..)| *place)?;
+    let line = after.lines().next().unwrap_or_default();
+    let about = line.trim_matches([' ', ':', ',', '.', '!', '?', '：', '，', '。', '！', '？']);
+    let about = match about.is_empty() {
+        true => "Hello!",
+        false => about,
+    };
+    Some((wish, about.to_owned()))
+}
+
+/// As a tool, or in a prompt that shows its signature.
+fn offers(request: &ModelRequest, method: &str) -> bool {
+    let signature = format!("{method}(");
+    let prompted = |message: &ModelMessage| match message {
+        ModelMessage::System { text } => text.contains(&signature),
+        _ => false,
+    };
+    match request.tools.is_empty() {
+        true => request.messages.iter().any(prompted),
+        false => request.tools.iter().any(|tool| tool.name == method),
+    }
+}
+
+/// What the tools called last have answered, if that is the end of the conversation.
+fn results(messages: &[ModelMessage]) -> Option<String> {
+    let last = messages.iter().rev().map_while(|message| match message {
+        ModelMessage::Tool { parts, .. } => Some(plain(parts)),
+        _ => None,
+    });
+    let mut results: Vec<String> = last.collect();
+    results.reverse();
+    Some(results.join("; ")).filter(|_| !results.is_empty())
+}
+
+fn last_said(messages: &[ModelMessage]) -> String {
+    let said = messages.iter().rev().find_map(|message| match message {
+        ModelMessage::User { parts } => Some(plain(parts)),
+        _ => None,
+    });
+    said.unwrap_or_default()
+}
+
+fn plain(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn words(text: &str) -> Vec<ModelEvent> {
+    let text = text.to_owned();
+    let reason = FinishReason::Stop;
+    vec![
+        ModelEvent::TextDelta { text },
+        ModelEvent::Finished { reason },
+    ]
+}
+
+fn call(wish: Wish, about: &str) -> Vec<ModelEvent> {
+    let reason = FinishReason::ToolCalls;
+    let call = ToolCall {
+        id: "demo_call".to_owned(),
+        name: wish.method().to_owned(),
+        arguments: CallArguments::Object(wish.arguments(about)),
+        extra: None,
+    };
+    vec![ModelEvent::ToolCall(call), ModelEvent::Finished { reason }]
+}

@@ -1,0 +1,201 @@
+//! One request and its answer, asked for again where that may help: another key after a refusal,
+//! a pause after an overload, the whole answer once more if it was cut off.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use callgate_contract::{ModelError, ModelEvent, ModelStream};
+
+use crate::{
+    keys::Key,
+    openai::{self, Decoder, Server},
+    transport::{self, Answer, Failure},
+};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+/// A server that asks for a longer wait gets none: the loop may prefer another model.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// For a key that is wrong or whose account is empty.
+const LONG_REST: Duration = Duration::from_secs(600);
+/// Usage may follow the finish reason, but an answer that is complete is not held up for it.
+const GRACE: Duration = Duration::from_secs(2);
+
+pub(crate) struct Exchange {
+    server: Arc<Server>,
+    body: Vec<u8>,
+    open: Option<Open>,
+    events: VecDeque<ModelEvent>,
+    /// Something of the answer has been told already.
+    told: bool,
+    /// Keys that this request has not tried.
+    fresh_keys: usize,
+    tries: u32,
+}
+
+struct Open {
+    answer: Answer,
+    key: Key,
+    decoder: Decoder,
+}
+
+impl Exchange {
+    pub(crate) fn new(server: Arc<Server>, body: Vec<u8>) -> Self {
+        let fresh_keys = server.keys.count().saturating_sub(1);
+        Exchange {
+            server,
+            body,
+            open: None,
+            events: VecDeque::new(),
+            told: false,
+            fresh_keys,
+            tries: 0,
+        }
+    }
+
+    pub(crate) async fn begin(mut self) -> Result<ModelStream, ModelError> {
+        self.connect().await?;
+        Ok(ModelStream::new(self, |mut exchange| async move {
+            let event = exchange.next().await?;
+            Some((event, exchange))
+        }))
+    }
+
+    async fn connect(&mut self) -> Result<(), ModelError> {
+        loop {
+            let key = self.server.keys.choose();
+            let headers = self.server.headers(&key);
+            let sent = transport::post(
+                &self.server.url,
+                headers,
+                self.body.clone(),
+                self.server.silence,
+            );
+            let error = match sent.await {
+                Ok(answer) => {
+                    let decoder = Decoder::default();
+                    self.open = Some(Open {
+                        answer,
+                        key,
+                        decoder,
+                    });
+                    return Ok(());
+                }
+                Err(Failure::Failed(error)) => error,
+                Err(Failure::Refused(refusal)) => {
+                    openai::refused(refusal.status, refusal.retry_after, &refusal.body)
+                }
+            };
+            self.pause(&key, error).await?;
+        }
+    }
+
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                self.told = true;
+                return Some(Ok(event));
+            }
+            let mut open = self.open.take()?;
+            match read(&mut open, self.server.silence).await {
+                Ok(Read { events, ended }) => {
+                    self.events.extend(events);
+                    if !ended {
+                        self.open = Some(open);
+                    }
+                }
+                Err(error) => {
+                    let key = open.key.clone();
+                    // The connection is closed before anything is waited for.
+                    drop(open);
+                    if let Err(error) = self.again(&key, error).await {
+                        return Some(Err(error));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn again(&mut self, key: &Key, error: ModelError) -> Result<(), ModelError> {
+        self.pause(key, error).await?;
+        self.connect().await?;
+        if std::mem::take(&mut self.told) {
+            self.events.push_back(ModelEvent::Restarted);
+        }
+        Ok(())
+    }
+
+    /// Waits until another try makes sense; gives the error back if none does. Every error passes
+    /// here before it is logged or told, so this is where a key that a server repeats is hidden.
+    async fn pause(&mut self, key: &Key, mut error: ModelError) -> Result<(), ModelError> {
+        if let Some(message) = error.message_mut() {
+            key.hide(message);
+        }
+        let wait = match &error {
+            ModelError::RateLimited { retry_after, .. } => *retry_after,
+            _ => None,
+        };
+        let wait = wait.unwrap_or_else(|| pause(self.tries));
+        let refused_key = match &error {
+            ModelError::Auth { .. } | ModelError::Credits { .. } => Some(LONG_REST),
+            ModelError::RateLimited { .. } => Some(wait),
+            _ => None,
+        };
+        if let Some(rest) = refused_key {
+            self.server.keys.rest(key, rest);
+            if self.fresh_keys > 0 {
+                self.fresh_keys -= 1;
+                tracing::warn!(model = self.server.id, %error, "another key is used");
+                return Ok(());
+            }
+        }
+        // Silent once, a server may have lost the request; silent twice, it would be waited for
+        // as long a third time.
+        let most = match &error {
+            ModelError::Timeout { .. } => self.server.retries.min(1),
+            _ => self.server.retries,
+        };
+        if !error.is_transient() || self.tries >= most || wait > LONGEST_WAIT {
+            return Err(error);
+        }
+        self.tries += 1;
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        tracing::warn!(model = self.server.id, %error, wait_ms, "the model is asked again");
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+}
+
+struct Read {
+    events: Vec<ModelEvent>,
+    ended: bool,
+}
+
+async fn read(open: &mut Open, silence: Duration) -> Result<Read, ModelError> {
+    let complete = open.decoder.is_complete();
+    let silence = match complete {
+        true => silence.min(GRACE),
+        false => silence,
+    };
+    let bytes = match open.answer.chunk(silence).await {
+        Ok(bytes) => bytes,
+        Err(_) if complete => None,
+        Err(error) => return Err(error),
+    };
+    let mut events = match &bytes {
+        Some(bytes) => open.decoder.push(bytes.as_ref())?,
+        None => Vec::new(),
+    };
+    let ended = bytes.is_none() || open.decoder.is_done();
+    if ended {
+        events.extend(open.decoder.end()?);
+    }
+    Ok(Read { events, ended })
+}
+
+/// Doubles with each try. Up to a half more at random, lest all who were refused together come
+/// back together.
+fn pause(tries: u32) -> Duration {
+    let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tries));
+    let random = f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX);
+    pause.min(LONGEST_PAUSE).mul_f64(1.0 + random / 2.0)
+}

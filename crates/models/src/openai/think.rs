@@ -1,0 +1,89 @@
+//! Thoughts that a server leaves in the text, `<think>...</think>` at its beginning, told apart
+//! from it as they arrive.
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+#[derive(Debug)]
+pub(super) enum Think {
+    /// Nothing but what may become the opening tag.
+    Before(String),
+    /// The end of the thoughts so far, which may become the closing tag.
+    Inside(String),
+    After,
+}
+
+impl Default for Think {
+    fn default() -> Self {
+        Think::Before(String::new())
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Split {
+    pub(super) reasoning: String,
+    pub(super) text: String,
+}
+
+impl Think {
+    pub(super) fn push(&mut self, piece: &str) -> Split {
+        match self {
+            Think::After => Split {
+                reasoning: String::new(),
+                text: piece.to_owned(),
+            },
+            Think::Before(held) => {
+                held.push_str(piece);
+                let begun = held.trim_start();
+                if let Some(inside) = begun.strip_prefix(OPEN) {
+                    let inside = inside.to_owned();
+                    *self = Think::Inside(String::new());
+                    return self.push(&inside);
+                }
+                if OPEN.starts_with(begun) {
+                    return Split::default();
+                }
+                let text = std::mem::take(held);
+                *self = Think::After;
+                Split {
+                    reasoning: String::new(),
+                    text,
+                }
+            }
+            Think::Inside(held) => {
+                held.push_str(piece);
+                if let Some((reasoning, text)) = held.split_once(CLOSE) {
+                    let split = Split {
+                        reasoning: reasoning.to_owned(),
+                        text: text.trim_start().to_owned(),
+                    };
+                    *self = Think::After;
+                    return split;
+                }
+                let kept = (1..CLOSE.len())
+                    .rev()
+                    .find(|length| CLOSE.get(..*length).is_some_and(|tag| held.ends_with(tag)));
+                let tail = held.split_off(held.len() - kept.unwrap_or(0));
+                Split {
+                    reasoning: std::mem::replace(held, tail),
+                    text: String::new(),
+                }
+            }
+        }
+    }
+
+    /// What was held back, once nothing more will come.
+    pub(super) fn end(&mut self) -> Split {
+        match std::mem::replace(self, Think::After) {
+            Think::Before(text) => Split {
+                reasoning: String::new(),
+                text,
+            },
+            Think::Inside(reasoning) => Split {
+                reasoning,
+                text: String::new(),
+            },
+            Think::After => Split::default(),
+        }
+    }
+}

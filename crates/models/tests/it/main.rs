@@ -1,0 +1,16 @@
+//! The wire by fixtures, the transport against a real server on this machine, and the models that
+//! need no server. No provider is ever contacted and no variable of the environment is read.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod answers;
+mod catalogue;
+mod demo;
+mod failures;
+mod fixtures;
+mod hostile;
+mod refusals;
+mod requests;
+mod script;
+mod secrets;
+mod server;
+mod streams;

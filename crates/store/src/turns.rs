@@ -1,0 +1,248 @@
+//! Turns: each from the messages it answers to its delivered answer, one row per round, so that
+//! after a crash it goes on from its record. A recorded reply is never overwritten; the end, the
+//! history and the answer on its way out are one transaction.
+
+mod read;
+mod spent;
+mod types;
+
+use callgate_contract::{JournalId, Usage};
+use serde_json::Value as Json;
+use sqlx::AnyConnection;
+
+pub use self::{
+    spent::{Scope, Spent},
+    types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
+};
+use crate::{Journal, StoreError, changes, conversations, crash_point, journal::Write, log, row};
+
+pub struct Turns<'a>(pub(crate) &'a Journal);
+
+impl Turns<'_> {
+    /// Durable when it returns, together with the taking of the log rows it answers. On an error
+    /// there is no turn and nothing was taken.
+    pub async fn begin(&self, turn: &TurnStart, answers: &[i64]) -> Result<(), StoreError> {
+        let mut write = self.0.write(true).await?;
+        let begun = async {
+            insert(write.connection(), turn).await?;
+            log::take(write.connection(), turn.id, answers).await
+        };
+        if let Err(error) = begun.await {
+            write.rollback().await?;
+            return Err(error);
+        }
+        crash_point("turn.before_begin_commit");
+        write.commit().await?;
+        crash_point("turn.after_begin");
+        Ok(())
+    }
+
+    /// The model is about to be asked. Asking again, after a crash that hid the answer, counts as
+    /// one more attempt. Refused once the round has a reply.
+    pub async fn asked(
+        &self,
+        turn: JournalId,
+        number: u32,
+        request: Option<&Json>,
+    ) -> Result<(), StoreError> {
+        let mut write = self.0.write(false).await?;
+        let asked = sqlx::query(
+            "INSERT INTO round (turn, number, request, asked_at, attempts)
+             VALUES ($1, $2, $3, $4, 1)
+             ON CONFLICT (turn, number) DO UPDATE SET request = excluded.request,
+                 asked_at = excluded.asked_at, attempts = round.attempts + 1
+             WHERE round.answered_at IS NULL",
+        )
+        .bind(turn.0.to_string())
+        .bind(i64::from(number))
+        .bind(request.map(Json::to_string))
+        .bind(row::now())
+        .execute(write.connection())
+        .await?;
+        write.commit().await?;
+        crash_point("turn.after_asked");
+        match asked.rows_affected() {
+            0 => Err(StoreError::AlreadyReplied { turn, number }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Durable when it returns: from here on the model is not asked again for this round. `money`
+    /// is in millionths of the operator's currency, where prices are known.
+    pub async fn replied(
+        &self,
+        turn: JournalId,
+        number: u32,
+        reply: &Json,
+        usage: Option<&Usage>,
+        money: Option<u64>,
+    ) -> Result<(), StoreError> {
+        crash_point("turn.before_reply");
+        let mut write = self.0.write(true).await?;
+        let first = answer(write.connection(), turn, number, reply, usage, money).await?;
+        if !first {
+            return Err(refused_reply(write, turn, number).await?);
+        }
+        write.commit().await?;
+        crash_point("turn.after_reply");
+        Ok(())
+    }
+
+    /// Everything that comes of the turn, at once or not at all: its end, the messages that enter
+    /// its conversation, the answer in the outbox. Refused once it has ended.
+    pub async fn finish(&self, turn: JournalId, end: TurnEnd<'_>) -> Result<(), StoreError> {
+        crash_point("turn.before_finish");
+        let mut write = self.0.write(true).await?;
+        let connection = write.connection();
+        if !close(connection, turn, &end).await? {
+            write.rollback().await?;
+            self.get(turn).await?;
+            return Err(StoreError::TurnFinished(turn));
+        }
+        settle(connection, turn, &end).await?;
+        crash_point("turn.before_finish_commit");
+        write.commit().await?;
+        crash_point("turn.after_finish");
+        Ok(())
+    }
+}
+
+async fn insert(connection: &mut AnyConnection, turn: &TurnStart) -> Result<(), StoreError> {
+    let inserted = sqlx::query(
+        "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
+                           methods, parent, depth, plan, started_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(turn.id.0.to_string())
+    .bind(turn.session.to_string())
+    .bind(turn.conversation.map(|id| id.to_string()))
+    .bind(turn.user.clone())
+    .bind(row::word(turn.role)?)
+    .bind(row::word(turn.mode)?)
+    .bind(turn.model.clone())
+    .bind(turn.persona.clone().map(String::into_bytes))
+    .bind(row::allowed(&turn.allowed)?)
+    .bind(turn.parent.map(|parent| parent.0.to_string()))
+    .bind(i64::from(turn.depth))
+    .bind(turn.plan.to_string())
+    .bind(row::now())
+    .execute(connection)
+    .await?;
+    match inserted.rows_affected() {
+        0 => Err(StoreError::TurnBegun(turn.id)),
+        _ => Ok(()),
+    }
+}
+
+/// False if the round was never asked or has a reply.
+async fn answer(
+    connection: &mut AnyConnection,
+    turn: JournalId,
+    number: u32,
+    reply: &Json,
+    usage: Option<&Usage>,
+    money: Option<u64>,
+) -> Result<bool, StoreError> {
+    let text = reply.to_string();
+    let tokens_in = row::count(usage.map_or(0, |usage| usage.input));
+    let tokens_out = row::count(usage.map_or(0, |usage| usage.output));
+    let money = money.map(row::count);
+    let now = row::now();
+    let asked_at: Option<i64> = sqlx::query_scalar(
+        "UPDATE round SET reply = $3, reply_hash = $4, usage = $5, tokens_in = $6,
+                          tokens_out = $7, money = $8, answered_at = $9
+         WHERE turn = $1 AND number = $2 AND answered_at IS NULL RETURNING asked_at",
+    )
+    .bind(turn.0.to_string())
+    .bind(i64::from(number))
+    .bind(text.clone())
+    .bind(row::hash(text.as_bytes()))
+    .bind(usage.map(|usage| row::json("usage", usage)).transpose()?)
+    .bind(tokens_in)
+    .bind(tokens_out)
+    .bind(money)
+    .bind(now)
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(asked_at) = asked_at else {
+        return Ok(false);
+    };
+    sqlx::query(
+        "UPDATE turn SET tokens_in = tokens_in + $2, tokens_out = tokens_out + $3,
+                         millis = millis + $4,
+                         money = COALESCE(money + $5, money, $5)
+         WHERE id = $1",
+    )
+    .bind(turn.0.to_string())
+    .bind(tokens_in)
+    .bind(tokens_out)
+    .bind((now - asked_at).max(0))
+    .bind(money)
+    .execute(connection)
+    .await?;
+    Ok(true)
+}
+
+async fn refused_reply(
+    mut write: Write<'_>,
+    turn: JournalId,
+    number: u32,
+) -> Result<StoreError, StoreError> {
+    let asked = sqlx::query("SELECT turn FROM round WHERE turn = $1 AND number = $2")
+        .bind(turn.0.to_string())
+        .bind(i64::from(number))
+        .fetch_optional(write.connection())
+        .await?;
+    write.rollback().await?;
+    Ok(match asked {
+        Some(_) => StoreError::AlreadyReplied { turn, number },
+        None => StoreError::NeverAsked { turn, number },
+    })
+}
+
+/// False if the turn has ended, or is unknown.
+async fn close(
+    connection: &mut AnyConnection,
+    turn: JournalId,
+    end: &TurnEnd<'_>,
+) -> Result<bool, StoreError> {
+    let closed = sqlx::query(
+        "UPDATE turn SET stop = $2, report = $3, finished_at = $4, millis = $5,
+                         calls = (SELECT COUNT(*) FROM call WHERE journal = $1 OR journal IN
+                                  (SELECT journal FROM run WHERE run.turn = $1))
+         WHERE id = $1 AND stop IS NULL",
+    )
+    .bind(turn.0.to_string())
+    .bind(row::word(end.stop)?)
+    .bind(end.report.to_string())
+    .bind(row::now())
+    .bind(i64::try_from(end.elapsed.as_millis()).unwrap_or(i64::MAX))
+    .execute(connection)
+    .await?;
+    Ok(closed.rows_affected() == 1)
+}
+
+/// What the turn leaves behind. Of a conversation deleted meanwhile nothing comes back: the answer
+/// still goes out, and its text is kept nowhere else.
+async fn settle(
+    connection: &mut AnyConnection,
+    turn: JournalId,
+    end: &TurnEnd<'_>,
+) -> Result<(), StoreError> {
+    changes::apply(connection, turn, end.changes).await?;
+    let conversation: Option<String> =
+        sqlx::query_scalar("SELECT conversation FROM turn WHERE id = $1")
+            .bind(turn.0.to_string())
+            .fetch_one(&mut *connection)
+            .await?;
+    let Some(conversation) = conversation else {
+        return Ok(());
+    };
+    let id = row::read_conversation(&conversation)?;
+    let appended = conversations::append(connection, id, Some(turn), end.messages).await?;
+    match appended {
+        Some(_) => Ok(()),
+        None => conversations::erase(connection, id).await,
+    }
+}

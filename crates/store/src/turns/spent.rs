@@ -1,0 +1,102 @@
+//! What turns cost, summed for budgets and for the operator. A turn's agents count as its own.
+
+use callgate_contract::{ConversationId, JournalId};
+use jiff::Timestamp;
+use serde::Serialize;
+use sqlx::AssertSqlSafe;
+
+use super::Turns;
+use crate::{
+    StoreError,
+    row::{self, get},
+};
+
+/// Which turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    Turn(JournalId),
+    Conversation(ConversationId),
+    /// Turns of one user begun at or after a time, such as midnight.
+    User {
+        user: &'a str,
+        since: Timestamp,
+    },
+    Everyone {
+        since: Timestamp,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    /// Of methods.
+    pub calls: u64,
+    /// Time worked; of a turn that has not ended, only what its model took.
+    pub millis: u64,
+    /// In millionths of the operator's currency; `None` where no price was known.
+    pub money: Option<u64>,
+}
+
+/// Of the turns that have ended, `calls` is on their row; of the others it is counted.
+const SUM: &str = "SELECT
+        COALESCE(CAST(SUM(tokens_in) AS BIGINT), 0) AS tokens_in,
+        COALESCE(CAST(SUM(tokens_out) AS BIGINT), 0) AS tokens_out,
+        COALESCE(CAST(SUM(calls) AS BIGINT), 0) + (
+            SELECT COUNT(*) FROM call WHERE journal IN (SELECT id FROM running)
+            OR journal IN (SELECT journal FROM run WHERE run.turn IN (SELECT id FROM running))
+        ) AS calls,
+        COALESCE(CAST(SUM(millis) AS BIGINT), 0) AS millis,
+        CAST(SUM(money) AS BIGINT) AS money
+    FROM turn WHERE id IN (SELECT id FROM tree)";
+
+impl Turns<'_> {
+    pub async fn spent(&self, scope: Scope<'_>) -> Result<Spent, StoreError> {
+        self.0.flush().await?;
+        let (filter, name, since) = match scope {
+            Scope::Turn(turn) => ("id = $1 AND started_at >= $2", turn.0.to_string(), None),
+            Scope::Conversation(conversation) => (
+                "conversation = $1 AND started_at >= $2",
+                conversation.to_string(),
+                None,
+            ),
+            Scope::User { user, since } => (
+                "user_name = $1 AND started_at >= $2",
+                user.to_owned(),
+                Some(since),
+            ),
+            Scope::Everyone { since } => (
+                "CAST($1 AS TEXT) = '' AND started_at >= $2",
+                String::new(),
+                Some(since),
+            ),
+        };
+        // Safe: `filter` is one of the texts above.
+        let select = AssertSqlSafe(format!(
+            "WITH RECURSIVE tree (id) AS (
+                 SELECT id FROM turn WHERE {filter}
+                 UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id),
+             running (id) AS (
+                 SELECT id FROM turn WHERE stop IS NULL AND id IN (SELECT id FROM tree))
+             {SUM}"
+        ));
+        let row = sqlx::query(select)
+            .bind(name)
+            .bind(since.map_or(i64::MIN, |since| since.as_millisecond()))
+            .fetch_one(&self.0.database.readers)
+            .await?;
+        let sum = |column: &'static str| -> Result<u64, StoreError> {
+            row::read_count(column, get(&row, column)?)
+        };
+        let money: Option<i64> = get(&row, "money")?;
+        Ok(Spent {
+            tokens_in: sum("tokens_in")?,
+            tokens_out: sum("tokens_out")?,
+            calls: sum("calls")?,
+            millis: sum("millis")?,
+            money: money
+                .map(|money| row::read_count("money", money))
+                .transpose()?,
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The log: messages arrive once, are taken once, and are found again after a restart.
+
+use callgate_contract::JournalId;
+use callgate_store::{LogRole, LogRow, Sender, StoreError};
+use callgate_testkit::on_each_engine;
+
+use crate::common::{incoming, session, turn};
+
+fn ids(rows: &[LogRow]) -> Vec<i64> {
+    rows.iter().map(|row| row.id).collect()
+}
+
+#[tokio::test]
+async fn a_message_delivered_twice_is_one_row() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let first = incoming(session("a"), "问\0题", Some("m1"));
+        let arrival = store.log().append_incoming(&first).await.unwrap();
+        assert!(!arrival.repeated);
+        let row = arrival.row;
+        assert_eq!((row.id, row.role), (1, LogRole::User));
+        assert_eq!((&row.parts, row.turn), (&first.parts, None));
+        let sender = Sender {
+            id: "u1".to_owned(),
+            name: "张三\0".to_owned(),
+        };
+        assert_eq!(row.sender, Some(sender));
+
+        // Also by another process after a crash.
+        let store = home.open().await;
+        let again = incoming(session("a"), "other", Some("m1"));
+        let again = store.log().append_incoming(&again).await.unwrap();
+        assert!(again.repeated);
+        assert_eq!(again.row, row);
+
+        // The same id elsewhere, and messages without one, are their own.
+        for message in [
+            incoming(session("b"), "x", Some("m1")),
+            incoming(session("a"), "x", None),
+            incoming(session("a"), "x", None),
+        ] {
+            let arrival = store.log().append_incoming(&message).await.unwrap();
+            assert!(!arrival.repeated);
+        }
+        let rows = store.log().list(&session("a"), 10).await.unwrap();
+        assert_eq!(ids(&rows), [1, 3, 4]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deliveries_at_once_are_one_row() {
+    on_each_engine(async |home| {
+        let stores = [home.open().await, home.open().await];
+        let mut arriving = tokio::task::JoinSet::new();
+        for n in 0..20 {
+            let store = stores[n % 2].clone();
+            arriving.spawn(async move {
+                let message = incoming(session("a"), "x", Some("m"));
+                store.log().append_incoming(&message).await.unwrap()
+            });
+        }
+        let arrivals = arriving.join_all().await;
+        assert_eq!(arrivals.iter().filter(|a| !a.repeated).count(), 1);
+        assert!(arrivals.iter().all(|a| a.row == arrivals[0].row));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_no_turn_took_is_unanswered() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let log = store.log();
+        for text in ["1", "2", "3"] {
+            let message = incoming(session("a"), text, None);
+            log.append_incoming(&message).await.unwrap();
+        }
+        let mut hidden = incoming(session("a"), "4", None);
+        hidden.hidden = true;
+        hidden.mentioned = true;
+        let hidden = log.append_incoming(&hidden).await.unwrap().row;
+        assert!(hidden.hidden && hidden.mentioned);
+        log.append(&session("a"), LogRole::System, &[])
+            .await
+            .unwrap();
+        let elsewhere = incoming(session("b"), "6", None);
+        log.append_incoming(&elsewhere).await.unwrap();
+
+        let unanswered = async || ids(&log.unanswered(&session("a")).await.unwrap());
+        assert_eq!(unanswered().await, [1, 2, 3]);
+        log.dismiss(&[1]).await.unwrap();
+        let id = JournalId::fresh();
+        let begin = turn(id, session("a"));
+        store.turns().begin(&begin, &[2]).await.unwrap();
+        assert_eq!(unanswered().await, [3]);
+        assert_eq!(log.waiting().await.unwrap(), [session("a"), session("b")]);
+        log.take_for_turn(id, &[2, 3]).await.unwrap();
+        assert_eq!(unanswered().await, [] as [i64; 0]);
+        assert_eq!(log.waiting().await.unwrap(), [session("b")]);
+
+        let since = log.since(&session("a"), 1, 3).await.unwrap();
+        assert_eq!(ids(&since), [2, 3, 4]);
+        assert_eq!(since[0].turn, Some(id));
+        assert_eq!(log.since(&session("a"), 5, 9).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rows_are_taken_together_or_not_at_all() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let log = store.log();
+        for (to, text) in [("a", "1"), ("a", "2"), ("b", "3")] {
+            let message = incoming(session(to), text, None);
+            log.append_incoming(&message).await.unwrap();
+        }
+        let answer = log.append(&session("a"), LogRole::Assistant, &[]).await;
+        let (first, second) = (JournalId::fresh(), JournalId::fresh());
+        let begin = turn(first, session("a"));
+        store.turns().begin(&begin, &[1]).await.unwrap();
+        let begin = turn(second, session("a"));
+        store.turns().begin(&begin, &[]).await.unwrap();
+        // Another turn's, another session's, no message that came in, none at all.
+        for foreign in [1, 3, answer.unwrap(), 99] {
+            let taken = log.take_for_turn(second, &[2, foreign]).await;
+            let Err(StoreError::NotToTake { row, .. }) = taken else {
+                panic!("{taken:?}");
+            };
+            assert_eq!(row, foreign);
+        }
+        let unknown = log.take_for_turn(JournalId::fresh(), &[2]).await;
+        assert!(matches!(unknown, Err(StoreError::NotToTake { .. })));
+        let unanswered = log.unanswered(&session("a")).await.unwrap();
+        assert_eq!(ids(&unanswered), [2]);
+    })
+    .await;
+}
