@@ -93,7 +93,7 @@ impl Agent {
             .await;
         match delivered {
             Ok(deliveries) if !deliveries.failed.is_empty() => {
-                tracing::warn!(%session, failed = deliveries.failed.len(), "messages stay in the outbox");
+                tracing::info!(%session, failed = deliveries.failed.len(), "messages stay in the outbox");
             }
             Ok(_) => {}
             Err(error) => tracing::warn!(%session, %error, "the outbox cannot be read"),

@@ -4,10 +4,12 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use callgate_contract::{Cancel, Mode, Part, Role, SessionKey};
 use callgate_store::{Conversation, Incoming, LogRow, Persona};
+use uuid::Uuid;
 
 use crate::{Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command};
 
@@ -35,7 +37,7 @@ pub struct Sessions {
 /// a whole turn, and across a whole delivery, which would otherwise send a message twice.
 #[derive(Default)]
 pub(crate) struct Answering {
-    lock: tokio::sync::Mutex<()>,
+    pub(crate) lock: tokio::sync::Mutex<()>,
     pub(crate) delivery: tokio::sync::Mutex<()>,
     /// Of the turn that runs now, so that `/stop` reaches it.
     cancel: Mutex<Option<Cancel>>,
@@ -52,28 +54,24 @@ impl Sessions {
         answering.entry(session.clone()).or_default().clone()
     }
 
-    /// Stops the session's turn; false if none runs.
-    pub(crate) fn stop(&self, session: &SessionKey) -> bool {
+    /// Of the session's turn, if one runs.
+    pub(crate) fn cancel(&self, session: &SessionKey) -> Option<Cancel> {
         let answering = self.of(session);
-        let cancel = answering
-            .cancel
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match cancel.as_ref() {
-            Some(cancel) => {
-                cancel.cancel();
-                true
-            }
-            None => false,
-        }
+        let cancel = answering.cancel.lock();
+        cancel.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// How a turn is to be run, where the session's own choice is overruled.
+/// How a message is to be answered, where the session's own choice or the operator's settings are
+/// overruled.
 #[derive(Clone, Debug, Default)]
 pub struct Override {
     pub mode: Option<Mode>,
     pub model: Option<String>,
+    /// Known by the way the message came, as of the operator at the terminal.
+    pub role: Option<Role>,
+    /// Zero where messages come one by one.
+    pub debounce: Option<Duration>,
 }
 
 impl Agent {
@@ -89,7 +87,9 @@ impl Agent {
             return Ok(Arrived::Repeated);
         }
         let row = arrival.row;
-        let role = self.role_of(&incoming.sender.id);
+        let role = overrule
+            .role
+            .unwrap_or_else(|| self.role_of(&incoming.sender.id));
         if let Some(command) = Command::read(&row.parts) {
             self.obey(command, &row, role, watch).await?;
             return Ok(Arrived::Command);
@@ -98,8 +98,34 @@ impl Agent {
             self.store().log().dismiss(&[row.id]).await?;
             return Ok(Arrived::Heard);
         }
-        tokio::time::sleep(self.settings().debounce).await;
+        let debounce = overrule.debounce.unwrap_or(self.settings().debounce);
+        tokio::time::sleep(debounce).await;
         self.answer(&row, role, overrule, watch).await
+    }
+
+    /// Fires a timer: what it says arrives and is answered. `None` if it was not waiting.
+    pub async fn fire(&self, timer: Uuid, watch: Watch) -> Result<Option<Arrived>, TurnError> {
+        let Some(row) = self.store().timers().fire(timer).await? else {
+            return Ok(None);
+        };
+        if !self.wants_answer(&row).await? {
+            self.store().log().dismiss(&[row.id]).await?;
+            return Ok(Some(Arrived::Heard));
+        }
+        let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
+        let answered = self.answer(&row, role, Override::default(), watch);
+        answered.await.map(Some)
+    }
+
+    /// Stops the session's turn; false if none runs.
+    pub fn stop(&self, session: &SessionKey) -> bool {
+        let cancel = self.sessions().cancel(session);
+        cancel.inspect(Cancel::cancel).is_some()
+    }
+
+    /// Does a turn run in the session now?
+    pub fn is_answering(&self, session: &SessionKey) -> bool {
+        self.sessions().cancel(session).is_some()
     }
 
     pub(crate) fn role_of(&self, user: &str) -> Role {

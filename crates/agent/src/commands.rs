@@ -155,7 +155,7 @@ impl Agent {
                     false => Ok("There is nothing to summarise yet.".into()),
                 }
             }
-            Command::Stop => Ok(match self.sessions().stop(session) {
+            Command::Stop => Ok(match self.stop(session) {
                 true => "Stopped.".into(),
                 false => "Nothing is being done.".into(),
             }),

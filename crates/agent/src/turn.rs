@@ -14,7 +14,7 @@ use callgate_contract::{
     ModelMessage, ModelRequest, NamedModel, Part, Role, SessionKey, Surface, TurnFacts, TurnStop,
 };
 use callgate_store::{NewMessage, Persona, Round, Run, TurnEnd, TurnStart};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -53,7 +53,7 @@ pub struct Parent {
 }
 
 /// What came of a turn.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TurnReport {
     pub turn: JournalId,
     pub rounds: u32,
@@ -145,6 +145,10 @@ impl Agent {
 
     /// Goes on with a turn that was cut off or has waited for an approval.
     pub async fn resume(&self, id: JournalId, watch: Watch) -> Result<TurnReport, TurnError> {
+        let session = self.store().turns().get(id).await?.start.session;
+        let answering = self.sessions().of(&session);
+        // It may be waiting for its approval still, and go on by itself.
+        let _one_at_a_time = answering.lock.lock().await;
         let found = self.store().turns().get(id).await?;
         if let Some(finish) = found.finish {
             return Err(TurnError::Ended {

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use callgate_contract::OutputListener;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{CallReport, TurnReport};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnEvent {
     /// The model is asked.

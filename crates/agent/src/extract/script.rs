@@ -245,7 +245,7 @@ fn split_at_depth_zero(code: &str, mark: char) -> Option<(&str, &str)> {
             c if c == mark && depth == 0 => {
                 let doubled = letters.peek().is_some_and(|&(_, next)| next == '=');
                 let compares = mark == '=' && (doubled || "=!<>:".contains(before));
-                if !compares && !(mark == ':' && doubled) {
+                if !(compares || mark == ':' && doubled) {
                     let rest = code.get(at..)?.strip_prefix(mark)?;
                     return Some((code.get(..at)?, rest));
                 }

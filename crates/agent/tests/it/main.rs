@@ -1,10 +1,13 @@
 //! Runs of code against a real gate and store, with a sandbox that only makes calls.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod arriving;
 mod durability;
 mod extract;
 mod kinds;
 mod scene;
+mod prompt;
 mod search;
 mod stage;
 mod turns;

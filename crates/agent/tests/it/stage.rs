@@ -155,7 +155,10 @@ impl Stage {
         text: &str,
         mode: Option<callgate_contract::Mode>,
     ) -> Arrived {
-        let overrule = Override { mode, model: None };
+        let overrule = Override {
+            mode,
+            ..Override::default()
+        };
         let incoming = incoming(user, text);
         self.agent
             .arrive(incoming, overrule, Watch::default())

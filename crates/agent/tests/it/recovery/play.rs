@@ -1,0 +1,199 @@
+//! The turns that are cut off: one per scenario, with a model, methods and an outbox that tell a
+//! witness what they do. All of it is the same before and after the crash, and none of it
+//! remembers anything: what is known after a restart is known from the store.
+
+use std::{path::Path, sync::Arc};
+
+use callgate_agent::{Agent, Override, Sessions, Watch, Wiring};
+use callgate_contract::{
+    BoxFuture, Change, Effect, Kind, Message, MethodError, Mode, Model, ModelError, ModelEvent,
+    ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Reply,
+};
+use callgate_gate::{Call, Gate, method};
+use callgate_store::Store;
+use callgate_testkit::Witness;
+
+use crate::{
+    scene::Reader,
+    stage::{incoming, python, session, settings, tool_calls},
+};
+
+/// Longer than what goes into the context, so that a file is written.
+const LONG: usize = 300;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scenario {
+    Code,
+    Tools,
+    /// The code has spoken for itself: the words around it are not said.
+    Spoken,
+}
+
+/// A call of the script: name, argument, the round it is made in.
+pub type Step = (&'static str, &'static str, usize);
+
+impl Scenario {
+    pub const ALL: [Scenario; 3] = [Scenario::Code, Scenario::Tools, Scenario::Spoken];
+
+    pub fn mode(self) -> Mode {
+        match self {
+            Scenario::Tools => Mode::Tools,
+            Scenario::Code | Scenario::Spoken => Mode::Code,
+        }
+    }
+
+    pub fn steps(self) -> &'static [Step] {
+        const MANY: &[Step] = &[
+            ("look", "a", 1),
+            ("act", "b", 1),
+            ("note", "c", 1),
+            ("tell", "d", 1),
+            ("search", "e", 1),
+            ("look", "f", 2),
+            ("look", "g", 2),
+            ("act", "h", 2),
+            ("search", "i", 2),
+        ];
+        match self {
+            Scenario::Code | Scenario::Tools => MANY,
+            Scenario::Spoken => &[("tell", "d", 1), ("act", "h", 1)],
+        }
+    }
+
+    /// The words of the last round; none where the code has spoken.
+    pub fn answer(self) -> Option<&'static str> {
+        (self != Scenario::Spoken).then_some("Done.")
+    }
+
+    fn reply(self, round: usize) -> Vec<ModelEvent> {
+        let steps = || self.steps().iter().filter(move |step| step.2 == round);
+        let text = |text: String| vec![ModelEvent::TextDelta { text }];
+        if steps().next().is_none() {
+            return text(self.answer().unwrap_or_default().to_owned());
+        }
+        let lines = steps().map(|(name, argument, _)| format!("{name} {argument}"));
+        let code = python(&lines.collect::<Vec<_>>().join("\n"));
+        match self {
+            Scenario::Code => text(code),
+            Scenario::Spoken => text(format!("I will tell her.\n{code}")),
+            Scenario::Tools => {
+                let calls: Vec<_> = steps().map(|step| (step.0, step.1)).collect();
+                let calls = tool_calls(&calls).into_iter();
+                calls.map(ModelEvent::ToolCall).collect()
+            }
+        }
+    }
+}
+
+struct Scripted {
+    scenario: Scenario,
+    witness: Arc<Witness>,
+}
+
+impl Model for Scripted {
+    fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        let is_reply = |message: &&ModelMessage| matches!(message, ModelMessage::Assistant { .. });
+        let round = 1 + request.messages.iter().filter(is_reply).count();
+        self.witness.saw(&format!("asked {round}"));
+        let news = format!("{:?}", request.messages.iter().rev().take(9).collect::<Vec<_>>());
+        let mut events = match news.contains("is unknown") {
+            true => {
+                self.witness.saw("told that an outcome is unknown");
+                vec![ModelEvent::TextDelta { text: super::UNCLEAR.into() }]
+            }
+            false => self.scenario.reply(round),
+        };
+        events.push(ModelEvent::Finished { reason: Default::default() });
+        Box::pin(async { Ok(ModelStream::of(events)) })
+    }
+}
+
+struct Delivering(Arc<Witness>);
+
+impl Outbox for Delivering {
+    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        let [Part::Text { text }] = &*message.parts else {
+            panic!("{message:?}");
+        };
+        self.0.saw(&format!("sent {text} as {id}"));
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Text {
+    text: String,
+}
+
+fn methods(gate: &Gate, witness: &Arc<Witness>) {
+    let make = |name: &'static str, kind, effect| {
+        let witness = witness.clone();
+        let handler = move |call: Call, Text { text }: Text| {
+            witness.saw(&format!("{name} {text}"));
+            std::future::ready(Ok::<_, MethodError>(reply(name, call, text)))
+        };
+        gate.register(Arc::new(method(name, kind, handler).effect(effect)))
+            .unwrap();
+    };
+    make("look", Kind::Tool, Effect::Pure);
+    make("act", Kind::Tool, Effect::Effectful);
+    make("note", Kind::Behavior, Effect::Effectful);
+    make("tell", Kind::Tool, Effect::Rows);
+    make("search", Kind::Agent, Effect::Effectful);
+}
+
+fn reply(name: &str, call: Call, text: String) -> Reply {
+    match name {
+        "tell" => Reply {
+            value: "told".into(),
+            changes: vec![Change::Send {
+                message: Message {
+                    session: call.caller.session,
+                    parts: vec![Part::text(text)],
+                },
+            }],
+        },
+        "search" => format!("found {}", text.repeat(LONG)).into(),
+        _ => format!("{name}: {text}").into(),
+    }
+}
+
+pub fn agent(store: Store, scenario: Scenario, witness: &Path) -> Agent {
+    let witness = Arc::new(Witness::at(witness));
+    let gate = Gate::new(store.clone(), Default::default());
+    methods(&gate, &witness);
+    let mut settings = settings();
+    settings.observation = LONG / 2;
+    let named = NamedModel {
+        id: "script".into(),
+        model: Arc::new(Scripted {
+            scenario,
+            witness: witness.clone(),
+        }),
+    };
+    Agent::new(Wiring {
+        coder: callgate_agent::Coder {
+            gate,
+            store,
+            sandbox: Arc::new(Reader),
+            limits: Default::default(),
+        },
+        models: Models::new(named, Vec::new(), None, None),
+        settings,
+        listeners: Vec::new(),
+        outbox: Arc::new(Delivering(witness)),
+        packages: Vec::new(),
+        sessions: Sessions::default(),
+    })
+}
+
+/// The message that begins it all.
+pub async fn begin(agent: &Agent, scenario: Scenario) {
+    let mode = Some(scenario.mode());
+    let store = agent.store().settings();
+    // A setting, since what a caller overrules is not known to the process after the crash.
+    let changed = store.change_session(&session(), |settings| settings.mode = mode);
+    changed.await.unwrap();
+    let arrived = agent.arrive(incoming("ann", "please"), Override::default(), Watch::default());
+    arrived.await.unwrap();
+}
