@@ -5,11 +5,12 @@ mod case;
 mod leftovers;
 
 use std::{
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use callgate_contract::{RunFolders, Sandbox, SessionKey};
 use callgate_sandbox::{Jail, JailOptions, find_python};
 use callgate_store::{Store, StoreOptions};
@@ -37,13 +38,37 @@ pub(crate) struct Soak {
     runs: usize,
     #[arg(long, default_value_t = 8)]
     at_once: usize,
+    /// Set for the process that does the work.
+    #[arg(long, hide = true)]
+    in_own_folder: bool,
 }
 
 pub(crate) fn soak(runtime: &Runtime, order: &Soak) -> anyhow::Result<()> {
+    match order.in_own_folder {
+        true => in_own_folder(runtime, order),
+        false => start_again(order),
+    }
+}
+
+/// With a folder for temporary files that nobody else uses, so that what is left in it is ours.
+fn start_again(order: &Soak) -> anyhow::Result<()> {
+    let folder = TempDir::with_prefix("callgate-soak-")?;
+    let status = Command::new(std::env::current_exe()?)
+        .args(["soak", "--in-own-folder"])
+        .args(["--runs", &order.runs.to_string()])
+        .args(["--at-once", &order.at_once.to_string()])
+        .env("TMPDIR", folder.path())
+        .status()?;
+    ensure!(status.success(), "the soak failed");
+    Ok(())
+}
+
+fn in_own_folder(runtime: &Runtime, order: &Soak) -> anyhow::Result<()> {
     let began = Instant::now();
     let before = Before::look()?;
-    let home = TempDir::with_prefix("callgate-soak-")?;
+    let home = TempDir::new()?;
     let ended = runtime.block_on(all_runs(order, &home))?;
+    home.close()?;
     let mut wrong = ended.wrong;
     wrong.extend(before.what_is_left(&ended.processes)?);
     let grown = ended.memory_after.saturating_sub(ended.memory_warm);

@@ -31,45 +31,20 @@ enum Sort {
     TooManyCalls,
     Cancelled,
     Abandoned,
+    RaisesMidCall,
 }
 
 /// Ordinary work is most of it.
-const MIX: [Sort; 32] = {
+const MIX: [Sort; 33] = {
     use Sort::*;
-    [
-        Sums,
-        Values,
-        Files,
-        Raises,
-        Sums,
-        Values,
-        MethodFails,
-        Sums,
-        Threads,
-        Files,
-        Sums,
-        Forever,
-        Values,
-        Sums,
-        MethodCaught,
-        Sums,
-        Agent,
-        Values,
-        Sums,
-        TooMuchMemory,
-        Files,
-        Sums,
-        Inspects,
-        Values,
-        Sums,
-        TooMuchOutput,
-        Exits,
-        Sums,
-        TooManyCalls,
-        Values,
-        Cancelled,
-        Abandoned,
-    ]
+    #[rustfmt::skip]
+    let mix = [
+        Sums, Values, Files, Raises, Sums, Values, MethodFails, Sums, Threads, Files, Sums,
+        Forever, Values, Sums, MethodCaught, Sums, Agent, Values, Sums, TooMuchMemory, Files, Sums,
+        Inspects, Values, Sums, TooMuchOutput, Exits, Sums, TooManyCalls, Values, Cancelled,
+        Abandoned, RaisesMidCall,
+    ];
+    mix
 };
 
 const CALLS: u64 = 40;
@@ -82,7 +57,7 @@ impl Case {
 
     pub(crate) fn prepare(self, folders: RunFolders) -> (RunSpec, HostCall) {
         let mut spec = RunSpec::new(self.code(), folders);
-        spec.stubs = ["add", "echo", "fail", "finish", "stop_me"]
+        spec.stubs = ["add", "echo", "fail", "finish", "stop_me", "wait"]
             .map(stub)
             .into();
         spec.limits.calls = CALLS;
@@ -98,8 +73,11 @@ impl Case {
             let cancel = cancel.clone();
             Box::pin(async move {
                 // Some answers come at once, some from another thread.
-                if call.sequence % 3 == 0 {
+                if call.sequence.is_multiple_of(3) {
                     tokio::task::yield_now().await;
+                }
+                if call.method == "wait" {
+                    tokio::time::sleep(Duration::from_secs(20)).await;
                 }
                 answer(call, &cancel)
             })
@@ -143,6 +121,12 @@ impl Case {
             Sort::Agent => format!("add({n}, 1)\nfinish()\nprint('after')"),
             Sort::Inspects => format!("print(add({n}, 1))\nexit(9)"),
             Sort::Exits => "import os\nadd(1, 2)\nos._exit(3)".into(),
+            Sort::RaisesMidCall => format!(
+                "import threading, time\n\
+                 threading.Thread(target=wait, daemon=True).start()\n\
+                 time.sleep(0.005)\n\
+                 raise ValueError('oh {n}')"
+            ),
             Sort::Forever => "add(1, 2)\nwhile True: pass".into(),
             Sort::TooMuchMemory => "add(1, 2)\nkept = [bytes(1 << 20) for _ in range(500)]".into(),
             Sort::TooMuchOutput => "while True: print('x' * 10_000)".into(),
@@ -187,6 +171,11 @@ impl Case {
             Sort::Exits => {
                 let error = Some("exited with status 3".into());
                 (Stop::Error, Some(String::new()), error, Some(1))
+            }
+            // The thread's call may or may not have been made by then.
+            Sort::RaisesMidCall => {
+                let error = Some(format!("ValueError: oh {n}"));
+                (Stop::Error, Some(String::new()), error, None)
             }
             Sort::Forever => (Stop::Timeout, Some(String::new()), None, None),
             Sort::TooMuchMemory => (Stop::Memory, Some(String::new()), None, Some(1)),

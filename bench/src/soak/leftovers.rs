@@ -48,10 +48,7 @@ impl Before {
             left.push(format!("a mount is left: {mount}"));
         }
         for file in temporary()?.difference(&self.temporary) {
-            // The folder of the soak itself is removed after this look.
-            if !file.starts_with("callgate-soak-") {
-                left.push(format!("a temporary file is left: {file}"));
-            }
+            left.push(format!("a temporary file is left: {file}"));
         }
         Ok(left)
     }
@@ -66,14 +63,11 @@ fn mounts() -> anyhow::Result<BTreeSet<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Ours by name: other programs use the same folder.
+/// Everything there, since the folder is this process's alone.
 fn temporary() -> anyhow::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(std::env::temp_dir())? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.contains("callgate") {
-            names.insert(name);
-        }
+        names.insert(entry?.file_name().to_string_lossy().into_owned());
     }
     Ok(names)
 }

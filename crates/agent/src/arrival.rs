@@ -9,7 +9,6 @@ use std::{
 
 use callgate_contract::{Cancel, Mode, Part, Role, SessionKey};
 use callgate_store::{Conversation, Incoming, LogRow, Persona};
-use uuid::Uuid;
 
 use crate::{Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command};
 
@@ -103,18 +102,15 @@ impl Agent {
         self.answer(&row, role, overrule, watch).await
     }
 
-    /// Fires a timer: what it says arrives and is answered. `None` if it was not waiting.
-    pub async fn fire(&self, timer: Uuid, watch: Watch) -> Result<Option<Arrived>, TurnError> {
-        let Some(row) = self.store().timers().fire(timer).await? else {
-            return Ok(None);
-        };
-        if !self.wants_answer(&row).await? {
+    /// Does what is to be done about a message that was stored and not answered: a timer has
+    /// fired, or a crash came between.
+    pub async fn answer_stored(&self, row: &LogRow, watch: Watch) -> Result<Arrived, TurnError> {
+        if !self.wants_answer(row).await? {
             self.store().log().dismiss(&[row.id]).await?;
-            return Ok(Some(Arrived::Heard));
+            return Ok(Arrived::Heard);
         }
         let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
-        let answered = self.answer(&row, role, Override::default(), watch);
-        answered.await.map(Some)
+        self.answer(row, role, Override::default(), watch).await
     }
 
     /// Stops the session's turn; false if none runs.
@@ -178,16 +174,9 @@ impl Agent {
         let persona = self.store().personas().answering(&conversation).await?;
         self.compact_if_long(&conversation, persona.as_ref())
             .await?;
-        let settings = self.store().settings().session(&row.session).await?.value;
-        let of_persona = |get: fn(&Persona) -> Option<String>| persona.as_ref().and_then(get);
-        let model = overrule
-            .model
-            .or(settings.model)
-            .or_else(|| of_persona(|persona| persona.model.clone()));
-        let mode = overrule
-            .mode
-            .or(settings.mode)
-            .or_else(|| persona.as_ref().map(|persona| persona.mode));
+        let (mode, model) = self
+            .chosen(&row.session, persona.as_ref(), overrule)
+            .await?;
         let parts: Vec<Part> = waiting.iter().flat_map(|row| row.parts.clone()).collect();
         Ok(TurnAsk {
             session: row.session.clone(),
@@ -200,12 +189,32 @@ impl Agent {
             rows: waiting.iter().map(|row| row.id).collect(),
             conversation: Some(conversation.id),
             persona,
-            mode: mode.unwrap_or_default(),
-            model: self.models().choose(model.as_deref()).id.clone(),
+            mode,
+            model,
             parent: None,
             watch,
             cancel,
         })
+    }
+
+    /// The mode and model of the session's next turn.
+    pub(crate) async fn chosen(
+        &self,
+        session: &SessionKey,
+        persona: Option<&Persona>,
+        overrule: Override,
+    ) -> Result<(Mode, String), TurnError> {
+        let settings = self.store().settings().session(session).await?.value;
+        let mode = overrule
+            .mode
+            .or(settings.mode)
+            .or_else(|| persona.map(|persona| persona.mode));
+        let model = overrule
+            .model
+            .or(settings.model)
+            .or_else(|| persona.and_then(|persona| persona.model.clone()));
+        let model = self.models().choose(model.as_deref()).id.clone();
+        Ok((mode.unwrap_or_default(), model))
     }
 
     /// The session's current conversation, begun if there is none.

@@ -35,6 +35,6 @@ pub use extract::{Answer, extract};
 pub use recovery::Recovered;
 pub use report::{CallReport, Observation, RunReport};
 pub use settings::{AgentSettings, Allowance, Budgets};
-pub use turn::{Parent, TurnAsk, TurnReport};
+pub use turn::{Parent, Preview, TurnAsk, TurnReport};
 pub use watch::{TurnEvent, Watch};
 pub use when::AnswerWhen;

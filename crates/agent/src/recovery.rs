@@ -2,10 +2,10 @@
 //! out. Only the owner of the data directory does this.
 
 use callgate_contract::{JournalId, TurnStop};
-use callgate_store::{ApprovalState, TurnEnd};
+use callgate_store::{ApprovalState, LogRow, TurnEnd};
 use serde_json::json;
 
-use crate::{Agent, Arrived, Override, TurnError, Watch};
+use crate::{Agent, Arrived, TurnError, Watch, commands::Command};
 
 /// What a restart found to do.
 #[derive(Debug, Default)]
@@ -31,20 +31,19 @@ impl Agent {
                 // cut off has no answer and is not carried out again.
                 self.abandon(id).await?;
             } else if !self.waits_for_approval(id).await? {
-                self.resume(id, Watch::default()).await?;
-                recovered.turns.push(id);
+                match self.resume(id, Watch::default()).await {
+                    Ok(_) => recovered.turns.push(id),
+                    // One that cannot go on must not keep the others from it.
+                    Err(error) => tracing::warn!(turn = %id.0, %error, "a turn cannot go on"),
+                }
             }
         }
         for session in self.store().log().waiting().await? {
             for row in self.store().log().unanswered(&session).await? {
-                let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
-                if !self.wants_answer(&row).await? {
-                    self.store().log().dismiss(&[row.id]).await?;
-                    continue;
-                }
-                let answered = self.answer(&row, role, Override::default(), Watch::default());
-                if let Arrived::Turn(_) = answered.await? {
-                    recovered.messages += 1;
+                match self.take_up(&row).await {
+                    Ok(Arrived::Turn(_)) => recovered.messages += 1,
+                    Ok(_) => {}
+                    Err(error) => tracing::warn!(row = row.id, %error, "a message has no answer"),
                 }
             }
         }
@@ -53,6 +52,20 @@ impl Agent {
             self.deliver(&pending.message.session).await;
         }
         Ok(recovered)
+    }
+
+    /// A message that was stored and no more.
+    async fn take_up(&self, row: &LogRow) -> Result<Arrived, TurnError> {
+        // A timer's text is the model's: it is never a command of the person it was set for.
+        let is_timer = |id: &String| id.starts_with("timer:");
+        if !row.message_id.as_ref().is_some_and(is_timer)
+            && let Some(command) = Command::read(&row.parts)
+        {
+            let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
+            self.obey(command, row, role, Watch::default()).await?;
+            return Ok(Arrived::Command);
+        }
+        self.answer_stored(row, Watch::default()).await
     }
 
     async fn abandon(&self, turn: JournalId) -> Result<(), TurnError> {

@@ -60,6 +60,11 @@ pub(crate) fn model_failed(error: &ModelError) -> String {
     format!("The model could not answer: {error}")
 }
 
+pub(crate) fn no_sandbox(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    format!("I wrote code for this, but it cannot be run here: {first}")
+}
+
 pub(crate) fn code_failed(error: &str) -> String {
     let last = error.trim_end().lines().last().unwrap_or_default();
     format!("I tried several times and did not succeed. The last error was: {last}")

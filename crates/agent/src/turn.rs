@@ -5,7 +5,10 @@ mod ask;
 mod budget;
 mod code;
 mod context;
+mod preview;
 mod tools;
+
+pub use preview::Preview;
 
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
@@ -13,9 +16,9 @@ use callgate_contract::{
     Allowed, Budget, Caller, Cancel, Change, ConversationId, Grant, JournalId, Message, Mode,
     ModelMessage, ModelRequest, NamedModel, Part, Role, SessionKey, Surface, TurnFacts, TurnStop,
 };
-use callgate_store::{NewMessage, Persona, Round, Run, TurnEnd, TurnStart};
+use callgate_store::{LogRow, NewMessage, Persona, Round, Run, TurnEnd, TurnStart};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::{
     Agent, TurnError,
@@ -95,6 +98,8 @@ pub(crate) struct Turn {
     /// Of an execution that was cut off.
     recorded_rounds: VecDeque<Round>,
     recorded_runs: Vec<Run>,
+    /// Messages that had joined that execution, oldest first.
+    joined: Vec<LogRow>,
     /// Answers calls of tool mode; code has a record for each run.
     pub(crate) record: Record,
     pub(crate) sequence: u64,
@@ -104,18 +109,23 @@ pub(crate) struct Turn {
     pub(crate) round: u32,
     pub(crate) errors: u32,
     pub(crate) calls: u64,
-    /// The newest log row at the start: what is newer was said in this turn.
+    /// The newest log row when the turn began: what is newer was said in this turn, also by an
+    /// execution that was cut off.
     pub(crate) log_mark: i64,
     began: Instant,
 }
 
 /// Messages one turn may send.
 const MESSAGES: u64 = 100;
+/// Newer log rows among which a turn that goes on looks for those that had joined it.
+const JOINED: u32 = 1_000;
 
 impl Agent {
     /// Begins and runs a turn.
     pub async fn turn(&self, ask: TurnAsk) -> Result<TurnReport, TurnError> {
         let id = JournalId::fresh();
+        let newest = self.store().log().list(&ask.session, 1).await?;
+        let mark = newest.last().map_or(0, |row| row.id);
         let start = TurnStart {
             id,
             session: ask.session,
@@ -128,7 +138,7 @@ impl Agent {
             allowed: allowed(ask.persona.as_ref()),
             parent: ask.parent.as_ref().map(|parent| parent.turn),
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
-            plan: json!({ "parts": ask.parts }),
+            plan: json!({ "parts": ask.parts, "mark": mark }),
         };
         self.store().turns().begin(&start, &ask.rows).await?;
         let grant = ask.parent.map(|parent| parent.grant);
@@ -158,19 +168,29 @@ impl Agent {
         }
         let start = found.start;
         let parts = serde_json::from_value(start.plan["parts"].clone()).unwrap_or_default();
-        let persona = match &start.persona {
+        let persona = match start.persona.as_deref() {
+            Some(name) if name == Persona::built_in().name => Some(Persona::built_in()),
             Some(name) => self.store().personas().get(name).await.ok(),
             None => None,
         };
         let turns = self.store().turns();
         let (rounds, runs) = (turns.rounds(id).await?, turns.runs(id).await?);
         let calls = self.store().journal().recorded(id).await?;
+        let mark = mark_of(&start.plan);
+        let mut newer = self.store().log().since(&session, mark, JOINED).await?;
+        newer.retain(|row| row.turn == Some(id));
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, Cancel::default());
         turn.recorded_rounds = rounds.into();
         turn.recorded_runs = runs;
+        turn.joined = newer;
         turn.record = Record::new(self.gate().clone(), turn.caller.clone(), calls);
         turn.run(parts).await
     }
+}
+
+/// The newest log row when the turn began.
+fn mark_of(plan: &Json) -> i64 {
+    plan["mark"].as_i64().unwrap_or_default()
 }
 
 /// A persona that names methods holds those; none named holds none.
@@ -234,13 +254,14 @@ impl Turn {
             cancel,
             recorded_rounds: VecDeque::new(),
             recorded_runs: Vec::new(),
+            joined: Vec::new(),
             sequence: 0,
             request: ModelRequest::default(),
             added: Vec::new(),
             round: 0,
             errors: 0,
             calls: 0,
-            log_mark: 0,
+            log_mark: mark_of(&start.plan),
             began: Instant::now(),
         }
     }

@@ -1,14 +1,18 @@
 //! [`Config`]: what the operator decided, from `callgate.toml` and the environment. A key that
 //! does not exist or a value that makes no sense is an error that names it, never ignored.
 
+mod agent;
 pub mod keys;
+mod models;
 
 use std::{
+    net::{Ipv4Addr, SocketAddr},
     num::NonZero,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use callgate_builtins::fetch::{FetchPolicy, HostPattern};
 use callgate_contract::Limits;
 use callgate_gate::GatePolicy;
 use callgate_sandbox::{JailOptions, find_python};
@@ -16,7 +20,11 @@ use callgate_store::{Durability, StoreOptions};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use self::keys::{KEYS, Key};
+use self::{
+    agent::{Agent, Answer, Budget},
+    keys::{KEYS, Key, Shape},
+    models::Models,
+};
 use crate::failure::Failure;
 
 const FILE: &str = "callgate.toml";
@@ -28,6 +36,12 @@ pub struct Config {
     pub sandbox: Sandbox,
     pub approval: Approval,
     pub journal: Journal,
+    pub models: Models,
+    pub agent: Agent,
+    pub answer: Answer,
+    pub budget: Budget,
+    pub fetch: Fetch,
+    pub serve: Serve,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -74,14 +88,28 @@ pub struct Journal {
     pub keep: u32,
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fetch {
+    pub allow: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Serve {
+    pub listen: SocketAddr,
+    pub hosts: Vec<String>,
+}
+
+const fn count(number: u32) -> NonZero<u32> {
+    match NonZero::new(number) {
+        Some(number) => number,
+        None => NonZero::<u32>::MIN,
+    }
+}
+
 impl Default for Sandbox {
     fn default() -> Self {
-        const fn count(number: u32) -> NonZero<u32> {
-            match NonZero::new(number) {
-                Some(number) => number,
-                None => NonZero::<u32>::MIN,
-            }
-        }
         Sandbox {
             python: None,
             concurrent: None,
@@ -110,6 +138,15 @@ impl Default for Approval {
 impl Default for Journal {
     fn default() -> Self {
         Journal { keep: 10_000 }
+    }
+}
+
+impl Default for Serve {
+    fn default() -> Self {
+        Serve {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8420)),
+            hosts: Vec::new(),
+        }
     }
 }
 
@@ -161,6 +198,19 @@ impl Config {
             calls: self.sandbox.calls.get().into(),
             ..Limits::default()
         }
+    }
+
+    /// What the built-in methods may do.
+    pub fn methods(&self) -> Result<callgate_builtins::Options, Failure> {
+        let hosts = self.fetch.allow.iter().map(|host| host.parse());
+        let hosts: Result<Vec<HostPattern>, _> = hosts.collect();
+        let hosts = hosts.map_err(|error| {
+            let hint = "for example fetch.allow = [\"example.com\", \"*.example.org\"]";
+            Failure::new(format!("fetch.allow: {error}"), hint)
+        })?;
+        Ok(callgate_builtins::Options {
+            fetch: FetchPolicy::new(hosts),
+        })
     }
 
     /// The interpreter the sandbox uses.
@@ -255,7 +305,11 @@ fn check(key: &Key, value: Value, place: &str) -> Result<(), Failure> {
         Value::Table(Table::from_iter([(key.field().to_owned(), value)])),
     )]);
     let read: Result<Config, _> = Value::Table(alone).try_into();
-    read.map(drop).map_err(|_| {
+    read.map(drop).map_err(|error| {
+        if let Shape::Models = key.shape {
+            // What is given may hold keys: only what is wrong with it is repeated.
+            return Failure::new(format!("{place}: {}", error.message()), keys::HINT);
+        }
         let (shape, default) = (key.shape.words(), key.default);
         let hint = format!("{} Default: {default}", key.meaning);
         Failure::new(format!("{place}: {given} is not {shape}"), hint)

@@ -2,7 +2,7 @@
 //! `dispatch`.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, Weak},
     time::{Duration, Instant},
 };
 
@@ -42,6 +42,16 @@ impl Default for GatePolicy {
 #[derive(Clone)]
 pub struct Gate(Arc<Shared>);
 
+/// A handle that does not keep the gate alive, for methods that live in it themselves.
+#[derive(Clone)]
+pub struct WeakGate(Weak<Shared>);
+
+impl WeakGate {
+    pub fn upgrade(&self) -> Option<Gate> {
+        self.0.upgrade().map(Gate)
+    }
+}
+
 struct Shared {
     store: Store,
     policy: GatePolicy,
@@ -61,6 +71,10 @@ impl Gate {
             registry: RwLock::default(),
             answers: watch::Sender::new(0),
         }))
+    }
+
+    pub fn downgrade(&self) -> WeakGate {
+        WeakGate(Arc::downgrade(&self.0))
     }
 
     /// Adds a method. One of the same origin and name is replaced and returned; calls already

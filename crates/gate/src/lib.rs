@@ -23,6 +23,6 @@ mod written;
 pub use author::{Call, Function, method};
 pub use dispatch::{CallRequest, Outcome};
 pub use error::{CallError, InvalidMethod};
-pub use gate::{Gate, GatePolicy};
+pub use gate::{Gate, GatePolicy, WeakGate};
 pub use signature::{signature, stub};
 pub use written::recorded_arguments;

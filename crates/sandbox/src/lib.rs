@@ -80,6 +80,11 @@ impl Jail {
         self.pool.warm()
     }
 
+    /// How many children wait for a run.
+    pub fn waiting(&self) -> usize {
+        self.pool.waiting()
+    }
+
     /// Memory that each waiting child holds for itself, in bytes, for the benchmark.
     pub fn waiting_memory(&self) -> Vec<u64> {
         self.pool.waiting_memory()

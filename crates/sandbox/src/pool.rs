@@ -114,6 +114,10 @@ impl Pool {
         self.options.sessions.join(folder).join("shared")
     }
 
+    pub(crate) fn waiting(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
     pub(crate) fn waiting_memory(&self) -> Vec<u64> {
         let state = self.lock();
         state

@@ -170,9 +170,8 @@ impl Run<'_> {
             self.read_output();
             self.enforce();
             if self.child.exit.get().is_some() {
-                // Nothing can write any more: one last look, and it is over. Its last word may have
-                // come since the frames were read.
-                self.read_frames();
+                // Nothing can write any more: one last look, and it is over.
+                self.read_last_word();
                 self.read_output();
                 self.heed_cancel();
                 return;
@@ -220,6 +219,29 @@ impl Run<'_> {
             match said {
                 Ok(said) => self.hear(said),
                 Err(reason) => self.stop(Stop::Killed, reason),
+            }
+        }
+    }
+
+    /// How the code said it ended, if that lies unread: it came since the last look, or while a
+    /// thread of the code still waited for an answer. Calls before it are not made, for nobody is
+    /// left to be answered.
+    fn read_last_word(&mut self) {
+        let mut unmade = 0;
+        while self.done.is_none() {
+            let expected = self.calls + unmade + 1;
+            let said = match self.reader.next_frame() {
+                Ok(Some(frame)) => protocol::read(frame, expected).map_err(|e| e.to_string()),
+                Ok(None) => match self.receive() {
+                    true => continue,
+                    false => return,
+                },
+                Err(error) => Err(error.to_string()),
+            };
+            match said {
+                Ok(Said::Done(done)) => self.done = Some(done),
+                Ok(Said::Call(_) | Said::BadCall(_)) => unmade += 1,
+                Err(reason) => return self.stop(Stop::Killed, reason),
             }
         }
     }

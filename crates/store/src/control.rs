@@ -1,5 +1,6 @@
 //! The control socket: JSON lines between the owner of a data directory and other commands of the
-//! same user. It refuses other users, long lines and peers that stall; it knows no command.
+//! same user. A request is answered by any number of events and one answer. It refuses other users,
+//! long lines and peers that stall; it knows no command.
 
 use std::{
     fs::File,
@@ -14,11 +15,12 @@ use rustix::{
     fs::{AtFlags, Mode},
     io::Errno,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{UnixListener, UnixStream},
-    sync::Semaphore,
+    sync::{Semaphore, mpsc},
     task::JoinSet,
     time::timeout,
 };
@@ -42,9 +44,38 @@ pub enum ControlError {
     Malformed(#[from] serde_json::Error),
 }
 
+/// What the owner writes.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Event(Json),
+    Answer(Json),
+}
+
+/// Where a handler tells what happens before its answer. Unbounded, since whoever tells cannot
+/// wait; it is emptied as fast as the peer reads, and thrown away with a peer that does not.
+#[derive(Clone, Debug)]
+pub struct Events(mpsc::UnboundedSender<Json>);
+
+impl Events {
+    /// False if the peer has left.
+    pub fn tell(&self, event: Json) -> bool {
+        self.0.send(event).is_ok()
+    }
+
+    /// Returns when the peer has left.
+    pub async fn closed(&self) {
+        self.0.closed().await;
+    }
+}
+
 /// Sends one request to the owner of `data` and waits for its answer, however long the work
-/// takes; the owner's death ends the wait.
-pub async fn request(data: &Path, request: &Json) -> Result<Json, ControlError> {
+/// takes; the owner's death ends the wait. `heard` is told what happens meanwhile.
+pub async fn request(
+    data: &Path,
+    request: &Json,
+    mut heard: impl FnMut(Json),
+) -> Result<Json, ControlError> {
     let not_running = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
             ControlError::NotRunning(data.to_owned())
@@ -55,9 +86,14 @@ pub async fn request(data: &Path, request: &Json) -> Result<Json, ControlError> 
     let connecting = UnixStream::connect(short_path(&directory)).await;
     let mut stream = BufReader::new(connecting.map_err(not_running)?);
     write_line(&mut stream, request).await?;
-    match read_line(&mut stream).await? {
-        Some(line) => Ok(serde_json::from_slice(&line)?),
-        None => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+    loop {
+        let Some(line) = read_line(&mut stream).await? else {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        };
+        match serde_json::from_slice(&line)? {
+            Line::Event(event) => heard(event),
+            Line::Answer(answer) => return Ok(answer),
+        }
     }
 }
 
@@ -119,12 +155,46 @@ async fn converse(stream: UnixStream, handler: Handler) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(line) = stalled(read_line(&mut stream)).await? {
         let answer = match serde_json::from_slice(&line) {
-            Ok(request) => handler(request).await,
+            Ok(request) => handle(&mut stream, &handler, request).await,
             Err(error) => json!({ "error": format!("the request is not JSON: {error}") }),
         };
-        stalled(write_line(&mut stream, &answer)).await?;
+        stalled(write_line(&mut stream, &json!(Line::Answer(answer)))).await?;
     }
     Ok(())
+}
+
+/// What was begun is brought to its end also where the peer leaves.
+async fn handle(stream: &mut BufReader<UnixStream>, handler: &Handler, request: Json) -> Json {
+    let (events, mut told) = mpsc::unbounded_channel();
+    let mut answering = handler(request, Events(events));
+    let (mut listens, mut waits) = (true, true);
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = told.recv() => {
+                let line = json!(Line::Event(event));
+                if listens && stalled(write_line(stream, &line)).await.is_err() {
+                    listens = false;
+                    told.close();
+                }
+            }
+            answer = &mut answering => {
+                while let Ok(event) = told.try_recv() {
+                    // If this fails, so will the answer.
+                    let _ = stalled(write_line(stream, &json!(Line::Event(event)))).await;
+                }
+                return answer;
+            }
+            // Before its answer a peer sends nothing, unless it is ahead with its next request.
+            ahead = stream.fill_buf(), if listens && waits => match ahead {
+                Ok([_, ..]) => waits = false,
+                _ => {
+                    listens = false;
+                    told.close();
+                }
+            }
+        }
+    }
 }
 
 async fn stalled<T>(step: impl Future<Output = io::Result<T>>) -> io::Result<T> {

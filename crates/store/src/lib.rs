@@ -28,7 +28,7 @@ mod turns;
 use std::sync::Arc;
 
 pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule};
-pub use control::{ControlError, request};
+pub use control::{ControlError, Events, request};
 pub use conversations::{
     Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
 };

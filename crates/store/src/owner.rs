@@ -14,7 +14,10 @@ use rustix::{
 };
 use serde_json::Value as Json;
 
-use crate::{control, files};
+use crate::{
+    control::{self, Events},
+    files,
+};
 use callgate_contract::BoxFuture;
 
 const LOCK: &str = "lock";
@@ -39,8 +42,8 @@ pub enum OwnerError {
     },
 }
 
-/// Answers one control request.
-pub type Handler = Arc<dyn Fn(Json) -> BoxFuture<'static, Json> + Send + Sync>;
+/// Answers one control request, and may tell events before.
+pub type Handler = Arc<dyn Fn(Json, Events) -> BoxFuture<'static, Json> + Send + Sync>;
 
 /// Ownership ends when this is dropped.
 #[derive(Debug)]

@@ -131,7 +131,7 @@ impl<'a> Fence<'a> {
                     // `behind` ends its line: what is said there, or the next opening, comes next.
                     let read = match opens(behind) {
                         true => 0,
-                        false => line.len() - behind.len(),
+                        false => line.trim_end().len() - behind.len(),
                     };
                     let rest = match behind.is_empty() {
                         true => next,

@@ -31,13 +31,15 @@ struct Describe {
 
 /// Both, to be registered with `gate`.
 pub fn all(gate: &Gate) -> [Arc<dyn Method>; 2] {
-    [search_methods(gate.clone()), describe_method(gate.clone())]
+    [search_methods(gate), describe_method(gate)]
 }
 
-pub fn search_methods(gate: Gate) -> Arc<dyn Method> {
+pub fn search_methods(gate: &Gate) -> Arc<dyn Method> {
+    let gate = gate.downgrade();
     let handler = move |call: Call, arguments: Search| {
-        let found = search(&gate, &call.caller, &arguments.query);
-        async move { Ok::<_, MethodError>(found) }
+        let gate = gate.upgrade().ok_or_else(gone);
+        let found = gate.map(|gate| search(&gate, &call.caller, &arguments.query));
+        async move { found }
     };
     let method = method(SEARCH_METHODS, Kind::Tool, handler)
         .doc("Find methods by what they do. There are more than are listed.")
@@ -50,9 +52,11 @@ pub fn search_methods(gate: Gate) -> Arc<dyn Method> {
     Arc::new(method)
 }
 
-pub fn describe_method(gate: Gate) -> Arc<dyn Method> {
+pub fn describe_method(gate: &Gate) -> Arc<dyn Method> {
+    let gate = gate.downgrade();
     let handler = move |call: Call, arguments: Describe| {
-        let described = describe(&gate, &call.caller, &arguments.name);
+        let gate = gate.upgrade().ok_or_else(gone);
+        let described = gate.and_then(|gate| describe(&gate, &call.caller, &arguments.name));
         async move { described }
     };
     let method = method(DESCRIBE_METHOD, Kind::Tool, handler)
@@ -61,6 +65,10 @@ pub fn describe_method(gate: Gate) -> Arc<dyn Method> {
         .example("print(describe_method(\"convert_currency\")); exit(9)")
         .effect(Effect::Pure);
     Arc::new(method)
+}
+
+fn gone() -> MethodError {
+    MethodError::new("the gate is closed")
 }
 
 fn search(gate: &Gate, caller: &Caller, query: &str) -> String {

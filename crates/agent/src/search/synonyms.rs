@@ -19,7 +19,7 @@ email mail inbox letter gmail newsletter 邮件 邮箱 电子邮件 来信 メ�
 reply respond answer 回复 回答 答复 返信 返事 回答
 file document attachment 文件 文档 附件 ファイル 書類 添付
 folder directory 文件夹 目录 フォルダ ディレクトリ
-read open view show display look see content 读 看 打开 查看 显示 浏览 内容 阅读 読 開 見せ 表示
+read open view show display look see content 读 看 打开 查看 显示 浏览 内容 阅读 読 開 見せ 表示 photograph
 write save store put keep record 写 保存 存 存储 储存 记录 記録 保存 書
 delete remove erase clear drop discard trash 删除 删 移除 清除 清空 去掉 扔掉 削除 消し 消去
 copy duplicate clone backup 复制 拷贝 备份 コピー 複製 バックアップ
@@ -28,11 +28,11 @@ list enumerate overview all every show 列出 列表 清单 全部 所有 哪些
 create make new add generate build produce 创建 新建 建立 添加 新增 生成 制作 做 作成 作っ 作り 追加 生成
 update edit change modify set adjust 更新 修改 编辑 改 更改 设置 调整 変更 更新 編集 設定
 search find lookup query seek locate discover 搜索 查找 查询 查 找 搜 检索 寻找 検索 探し 調べ check explore investigate scan hunt 看看 查一下 查下
-web internet online google website site browse 网上 网络 互联网 上网 网站 ネット ウェブ サイト
-page url link website webpage article 网页 链接 网址 页面 文章 ページ リンク 記事
+web internet online google website site browse 网上 网络 互联网 上网 网站 ネット ウェブ サイト http https www com
+page url link website webpage article 网页 链接 网址 页面 文章 ページ リンク 記事 http https www com html
 download fetch retrieve grab pull 下载 抓取 获取 拉取 ダウンロード 取得
 upload push 上传 アップロード
-image picture photo pic drawing illustration graphic 图片 图像 照片 图 画 相片 画像 写真 絵 イラスト
+image picture photo pic drawing illustration graphic 图片 图像 照片 图 画 相片 画像 写真 絵 イラスト photograph photography
 draw paint sketch illustrate render generate 画 绘制 绘画 作画 描 描い 描く 生成
 chart graph plot diagram visualize histogram 图表 曲线 折线图 柱状图 饼图 可视化 グラフ チャート 図表
 video movie film clip youtube bilibili watch 视频 电影 影片 录像 片子 動画 映画 ビデオ
@@ -40,14 +40,14 @@ music song track melody tune playlist listen 音乐 歌 歌曲 歌单 听歌 音
 audio sound voice speech recording speak 音频 声音 语音 录音 朗读 念 音声 声 録音 読み上げ aloud pronounce hear loud 播报 大声 发音 聞く 発音
 transcribe dictation subtitle caption 转写 听写 转文字 字幕 文字起こし 字幕 recording voice speech dictate minutes 语音 录音 会议记录 音声
 translate translation language interpret 翻译 译 译成 翻訳 訳し 訳 english french german spanish chinese japanese korean russian italian foreign 英文 英语 中文 日语 日文 法语 德语 韩语 外语 英語 日本語 中国語
-summarize summary digest condense shorten tldr brief gist 总结 摘要 概括 归纳 概述 要約 まとめ 要点 essence main point overview short recap 大意 简述 重点 概要
+summarize summary digest condense shorten tldr brief gist 总结 摘要 概括 归纳 概述 要約 まとめ 要点 essence overview short recap 大意 简述 重点 概要
 warning hazard alert 警报 预警 警告 警報 注意報 storm flood hurricane typhoon danger 台风 暴雨 洪水 危险 台風 大雨 危険
 math calculate compute arithmetic sum formula equation evaluate 计算 算 数学 求和 公式 計算 数学 合計
 convert conversion unit transform exchange 转换 换算 单位 转成 换成 変換 換算 単位
 currency money exchange rate dollar euro yuan yen price 货币 汇率 美元 欧元 人民币 日元 钱 兑换 外汇 通貨 為替 ドル 円 レート
 stock share market ticker equity finance invest 股票 股价 股市 行情 投资 理财 株 株価 市場
 price cost cheap expensive 价格 多少钱 价钱 费用 便宜 値段 価格 料金 fare fee budget worth value
-pay payment bill invoice charge purchase 支付 付款 账单 发票 缴费 支払 請求書 会計 spend spent expense budget account ledger bookkeeping 花 花了 花费 开销 支出 记账 预算 账 账本 消费 家計簿 出費 予算
+pay payment bill invoice charge purchase 支付 付款 账单 发票 缴费 支払 請求書 会計 spend spent expense budget account ledger bookkeeping 花 花了 花费 开销 支出 记账 预算 账 账本 消费 家計簿 出費 予算 cost
 buy order purchase shop shopping store product goods 买 购买 下单 订单 购物 商品 買 購入 注文 商品
 refund return 退款 退货 返金 返品
 package parcel delivery shipment shipping courier track 快递 包裹 物流 运单 荷物 配送 宅配 追跡 mail post arrive deliver 到哪 送达 届
@@ -65,15 +65,15 @@ group channel room community team 群 群聊 频道 小组 团队 グループ �
 ban mute kick block silence forbid 禁言 踢 封禁 拉黑 屏蔽 闭嘴 ミュート 追放 禁止
 permission right access role admin privilege 权限 管理员 角色 授权 権限 管理者
 note memo memory remember remind memorize keep 笔记 备忘 备忘录 记住 记下 记忆 记 メモ 覚え ノート 記憶
-recall remember memory forgot 回忆 回想 想起 记得 思い出 覚え
+recall remember memory forgot 回忆 回想 想起 记得 思い出 覚え told tell said mention earlier before
 forget erase 忘记 忘掉 忘 忘れ
 preference setting option config configuration default 偏好 设置 配置 选项 喜好 设定 設定 好み オプション
-todo task chore job checklist item 待办 任务 事项 清单 タスク やること 宿題 thing list entry 事情 要做 事 用事
+todo task chore job checklist 待办 任务 事项 清单 タスク やること 宿題 thing 事情 要做 事 用事
 done complete finish close tick check resolve 完成 做完 关闭 结束 搞定 勾掉 完了 終わ 済 閉じ
 project plan board milestone 项目 计划 看板 プロジェクト 計画
 issue bug ticket defect problem error report 问题 缺陷 工单 报错 故障 バグ 不具合 問題 課題 complain feature file track tracker 反馈 提需求 报告 報告
 code program source script programming repository repo git commit 代码 程序 源码 脚本 仓库 提交 コード プログラム リポジトリ function class variable implementation library develop developer 函数 类 实现 开发 関数 実装 開発
-merge pull request review pr 合并 评审 审查 マージ レビュー branch approve accept approved diff main 分支 批准 通过 ブランチ 承認
+merge pull request review pr 合并 评审 审查 マージ レビュー branch approve accept approved diff 分支 批准 通过 ブランチ 承認
 run execute launch start trigger invoke 运行 执行 启动 触发 跑 開始 実行 起動
 restart reboot 重启 再起動
 server machine host system computer service 服务器 主机 系统 电脑 机器 服务 サーバー システム 機械 cpu memory disk load crash outage 内存 磁盘 负载 宕机 CPU メモリ 負荷

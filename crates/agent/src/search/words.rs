@@ -3,28 +3,43 @@
 
 use super::synonyms;
 
-/// Weight of a concept against the word itself: the very word is the better sign.
-const CONCEPT: f32 = 0.8;
+/// Weight of a concept against the word itself: the very word is the better sign. A word of several
+/// concepts is a weaker sign of each.
+const CONCEPT: f32 = 0.9;
 /// Longest word of a script without spaces that is looked up, in characters.
 const MAX_COMPOUND: usize = 8;
 
 /// Words that say nothing about what is wanted.
-const EMPTY: [&str; 76] = [
+const EMPTY: [&str; 78] = [
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can",
-    "could", "did", "do", "does", "for", "from", "give", "has", "have", "he", "her", "him", "his",
-    "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "me", "my", "need",
-    "no", "of", "on", "or", "our", "out", "please", "she", "should", "so", "some", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "want", "was",
-    "we", "were", "what", "when", "which", "will", "with", "would", "you", "your",
+    "could", "did", "do", "does", "for", "from", "get", "give", "has", "have", "he", "her", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "me", "my",
+    "need", "no", "of", "on", "or", "our", "out", "please", "put", "she", "should", "so", "some",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "up", "us",
+    "want", "was", "we", "were", "what", "when", "which", "will", "with", "would", "you", "your",
 ];
 /// Characters that only hold a sentence together.
 const EMPTY_CHARACTERS: &str = "的了吗呢吧啊呀把被给我你他她它们这那个是在有和与或请帮想要能会不没一下都就也还很\
                                 のをにはがでともへやかなだですますくださいしてるれたこそあ";
 
+/// Several words that mean one thing; some of them are empty by themselves.
+const PHRASES: [(&str, &str); 6] = [
+    ("to-do", "todo"),
+    ("to do", "todo"),
+    ("e-mail", "email"),
+    ("look up", "search"),
+    ("pull request", "pr"),
+    ("check in", "checkin"),
+];
+
 /// Each term of `text` with its weight, as often as it occurs.
 pub(super) fn terms(text: &str) -> Vec<(String, f32)> {
     let mut found = Vec::new();
-    for run in runs(text) {
+    let mut text = text.replace('_', " ");
+    for (phrase, word) in PHRASES {
+        text = text.replace(phrase, word);
+    }
+    for run in runs(&text) {
         match run {
             Run::Spaced(word) => spaced(&word, &mut found),
             Run::Unspaced(characters) => unspaced(&characters, &mut found),
@@ -34,7 +49,8 @@ pub(super) fn terms(text: &str) -> Vec<(String, f32)> {
 }
 
 fn spaced(word: &str, found: &mut Vec<(String, f32)>) {
-    if EMPTY.contains(&word) {
+    let is_letter = word.len() == 1 && word.chars().all(char::is_alphabetic);
+    if is_letter || EMPTY.contains(&word) {
         return;
     }
     let stem = stem(word);
@@ -81,7 +97,10 @@ fn compound(characters: &[char]) -> Option<(usize, Vec<(String, f32)>)> {
 /// A concept is written as no word can be.
 fn concepts(word: &str) -> impl Iterator<Item = (String, f32)> {
     let numbers = synonyms::concepts(word);
-    numbers.iter().map(|number| (format!("#{number}"), CONCEPT))
+    let weight = CONCEPT / (numbers.len().max(1) as f32).sqrt();
+    numbers
+        .iter()
+        .map(move |number| (format!("#{number}"), weight))
 }
 
 enum Run {
@@ -94,15 +113,19 @@ fn runs(text: &str) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut word = String::new();
     let mut characters: Vec<char> = Vec::new();
-    let mut letters = text.chars().peekable();
+    let mut letters = text.chars();
     let mut before = ' ';
     while let Some(c) = letters.next() {
         let unspaced = is_unspaced(c);
         if !unspaced && !characters.is_empty() {
             runs.push(Run::Unspaced(std::mem::take(&mut characters)));
         }
+        let mut ahead = letters.clone();
+        let (next, then) = (ahead.next(), ahead.next());
+        // `PRs` is one word, `HTTPPage` two.
+        let plural = next == Some('s') && !then.is_some_and(char::is_alphabetic);
         let starts_word = c.is_uppercase()
-            && (before.is_lowercase() || letters.peek().is_some_and(|next| next.is_lowercase()));
+            && (before.is_lowercase() || (next.is_some_and(char::is_lowercase) && !plural));
         let changes = starts_word || c.is_ascii_digit() != before.is_ascii_digit();
         let ends = unspaced || !c.is_alphanumeric() || changes;
         if ends && !word.is_empty() {
@@ -133,7 +156,7 @@ fn is_unspaced(c: char) -> bool {
 /// A word without the commonest English endings, so that `files`, `filed` and `filing` meet. What
 /// is left need not be a word.
 pub(super) fn stem(word: &str) -> String {
-    if !word.is_ascii() || word.len() < 4 {
+    if !word.is_ascii() || word.len() < 3 {
         return word.to_owned();
     }
     let singular = match word {
@@ -192,6 +215,7 @@ mod tests {
         };
         assert_eq!(words("get_http_page2"), ["get", "http", "page", "2"]);
         assert_eq!(words("getHTTPPage"), ["get", "http", "page"]);
+        assert_eq!(words("open PRs"), ["open", "prs"]);
         assert_eq!(words("mcp:git-hub"), ["mcp", "git", "hub"]);
         assert_eq!(words("查天气API在Tokyo"), ["查天气", "api", "在", "tokyo"]);
     }

@@ -33,6 +33,12 @@ impl Turn {
         Ok(Ok(reply))
     }
 
+    /// Does the round that is about to be asked have a reply on record?
+    pub(crate) fn has_recorded_reply(&self) -> bool {
+        let next = self.recorded_rounds.front();
+        next.is_some_and(|round| round.number == self.round && round.answer.is_some())
+    }
+
     fn recorded_reply(&mut self) -> Option<ModelReply> {
         let next = self.recorded_rounds.front()?;
         if next.number != self.round {
@@ -46,15 +52,7 @@ impl Turn {
         &mut self,
         tools: Vec<ToolSpec>,
     ) -> Result<Result<ModelReply, NoReply>, TurnError> {
-        let mut request = self.request.clone();
-        request.tools = tools;
-        for listener in self.agent.listeners() {
-            listener.before_model(&self.facts, &mut request).await;
-        }
-        let model = self.model_for(&request);
-        let folders = self.agent.folders(&self.facts.session).await?;
-        parts::fit(&mut request, model.model.accepts(), &folders);
-
+        let (model, request) = self.prepared(tools).await?;
         let turns = self.agent.store().turns();
         let kept = match self.agent.settings().keep_requests {
             true => serde_json::to_value(&request).ok(),
@@ -82,6 +80,22 @@ impl Turn {
             )
             .await?;
         Ok(Ok(reply))
+    }
+
+    /// The request as the model gets it, and which model that is.
+    pub(crate) async fn prepared(
+        &self,
+        tools: Vec<ToolSpec>,
+    ) -> Result<(NamedModel, ModelRequest), TurnError> {
+        let mut request = self.request.clone();
+        request.tools = tools;
+        for listener in self.agent.listeners() {
+            listener.before_model(&self.facts, &mut request).await;
+        }
+        let model = self.model_for(&request);
+        let folders = self.agent.folders(&self.facts.session).await?;
+        parts::fit(&mut request, model.model.accepts(), &folders);
+        Ok((model, request))
     }
 
     /// The turn's model, or the vision model where the request holds what that one alone can take.

@@ -5,7 +5,8 @@ use callgate_contract::{ModelMessage, Part, Stop, TurnStop};
 
 use super::{Next, Turn, ask::NoReply};
 use crate::{
-    FOR_MODEL, Observation, RunReport, Task, TurnError, excerpt, extract, texts, watch::TurnEvent,
+    FOR_MODEL, Observation, RunError, RunReport, Task, TurnError, excerpt, extract, texts,
+    watch::TurnEvent,
 };
 
 impl Turn {
@@ -28,7 +29,10 @@ impl Turn {
             return Ok(Next::end(stop, answer.text));
         };
         self.watch.tell(TurnEvent::Code { code: code.clone() });
-        let report = self.run_code(code).await?;
+        let report = match self.run_code(code).await? {
+            Ok(report) => report,
+            Err(reason) => return Ok(Next::end(TurnStop::Error, texts::no_sandbox(&reason))),
+        };
         self.calls += report.calls.len() as u64;
         self.agent.deliver(&self.facts.session).await;
         let next = self.after_run(&report, answer.text).await?;
@@ -46,34 +50,38 @@ impl Turn {
         }
     }
 
-    /// Runs the code, or takes what an earlier execution recorded of this round's run.
-    async fn run_code(&mut self, code: String) -> Result<RunReport, TurnError> {
+    /// Runs the code, or takes what an earlier execution recorded of this round's run. The inner
+    /// error says why there is nowhere to run it.
+    async fn run_code(&mut self, code: String) -> Result<Result<RunReport, String>, TurnError> {
         let recorded = self
             .recorded_runs
             .iter()
             .find(|run| run.start.turn.is_some_and(|(_, round)| round == self.round));
         let coder = self.agent.coder();
-        if let Some(run) = recorded {
-            let id = run.start.id;
-            if let Some(finish) = &run.finish
-                && finish.stop != Stop::Approval
-                && let Ok(report) = serde_json::from_value(finish.report.clone())
-            {
-                return Ok(report);
+        let ran = match recorded {
+            Some(run) => match run.finish.as_ref().filter(|end| end.stop != Stop::Approval) {
+                Some(finish) => return Ok(recorded_report(&finish.report)),
+                None => coder.resume(run.start.id, None).await,
+            },
+            None => {
+                let mut caller = self.caller.clone();
+                caller.journal = callgate_contract::JournalId::fresh();
+                let mut task = Task::new(code);
+                task.turn = Some((self.facts.turn, self.round));
+                task.cancel = self.cancel.clone();
+                task.output = self.watch.output();
+                coder.run(caller, task).await
             }
-            return Ok(coder.resume(id, None).await?);
-        }
-        let mut caller = self.caller.clone();
-        caller.journal = callgate_contract::JournalId::fresh();
-        let mut task = Task::new(code);
-        task.turn = Some((self.facts.turn, self.round));
-        task.cancel = self.cancel.clone();
-        task.output = self.watch.output();
-        let report = coder.run(caller, task).await?;
-        for call in &report.calls {
+        };
+        let report = match ran {
+            Ok(report) => report,
+            Err(RunError::Sandbox(error)) => return Ok(Err(error.to_string())),
+            Err(error) => return Err(error.into()),
+        };
+        for call in report.calls.iter().filter(|call| !call.replayed) {
             self.watch.tell(TurnEvent::Call { call: call.clone() });
         }
-        Ok(report)
+        Ok(Ok(report))
     }
 
     async fn after_run(&mut self, report: &RunReport, said: String) -> Result<Next, TurnError> {
@@ -152,4 +160,12 @@ impl Turn {
             Err(error) => texts::cut(head, text.len(), &format!("nowhere ({error})")),
         })
     }
+}
+
+/// A run that no sandbox would take has a reason in the place of a report.
+fn recorded_report(report: &serde_json::Value) -> Result<RunReport, String> {
+    serde_json::from_value(report.clone()).map_err(|error| match report["error"].as_str() {
+        Some(reason) => reason.to_owned(),
+        None => error.to_string(),
+    })
 }

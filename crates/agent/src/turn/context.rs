@@ -23,7 +23,6 @@ const IMAGES: usize = 4;
 impl Turn {
     pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<(), TurnError> {
         let rows = self.rows().await?;
-        self.log_mark = rows.last().map_or(0, |row| row.id);
         if let Some(recorded) = self.recorded_request() {
             self.request.messages = recorded;
             self.added = vec![ModelMessage::User { parts }];
@@ -142,36 +141,45 @@ impl Turn {
 
     /// Messages that came in while the turn was busy join its next round.
     pub(crate) async fn join_new_messages(&mut self) -> Result<(), TurnError> {
-        // A recorded round was asked without them; a sub-agent is not part of the chat.
-        if self.round == 1 || self.facts.depth > 0 || !self.recorded_rounds.is_empty() {
+        // The first round has them all; a sub-agent is not part of the chat.
+        if self.round == 1 || self.facts.depth > 0 {
             return Ok(());
         }
-        let waiting = self
-            .agent
-            .store()
-            .log()
-            .unanswered(&self.facts.session)
-            .await?;
-        let ours: Vec<&LogRow> = waiting
-            .iter()
-            .filter(|row| {
-                row.sender
-                    .as_ref()
-                    .is_some_and(|sender| sender.id == self.facts.user)
-            })
-            .collect();
-        if ours.is_empty() {
-            return Ok(());
+        let mut joining = self.rejoining();
+        if !self.has_recorded_reply() {
+            joining.extend(self.take_waiting().await?);
         }
-        let ids: Vec<i64> = ours.iter().map(|row| row.id).collect();
-        let shown: Vec<LogRow> = ours.into_iter().cloned().collect();
-        self.agent
-            .store()
-            .log()
-            .take_for_turn(self.facts.turn, &ids)
-            .await?;
-        self.push(ModelMessage::user(show(&shown)));
+        if !joining.is_empty() {
+            self.push(ModelMessage::user(show(&joining)));
+        }
         Ok(())
+    }
+
+    /// Of the messages that joined an execution cut off since, those that this round was asked
+    /// with; all that are left where the round has no reply yet.
+    fn rejoining(&mut self) -> Vec<LogRow> {
+        let asked_at = match self.recorded_rounds.front() {
+            Some(round) if self.has_recorded_reply() => Some(round.asked_at),
+            _ => None,
+        };
+        let later = |row: &LogRow| asked_at.is_some_and(|asked_at| row.at > asked_at);
+        let upto = self.joined.iter().position(later);
+        let rest = self.joined.split_off(upto.unwrap_or(self.joined.len()));
+        std::mem::replace(&mut self.joined, rest)
+    }
+
+    async fn take_waiting(&self) -> Result<Vec<LogRow>, TurnError> {
+        let log = self.agent.store().log();
+        let mut waiting = log.unanswered(&self.facts.session).await?;
+        waiting.retain(|row| {
+            let sender = row.sender.as_ref();
+            sender.is_some_and(|sender| sender.id == self.facts.user)
+        });
+        if !waiting.is_empty() {
+            let ids: Vec<i64> = waiting.iter().map(|row| row.id).collect();
+            log.take_for_turn(self.facts.turn, &ids).await?;
+        }
+        Ok(waiting)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A round of tool mode: native tool calls through the gate, results in call order.
 
 use callgate_contract::{
-    Arguments, CallArguments, Effect, Kind, Method, ModelMessage, Part, ToolCall, ToolSpec,
-    TurnStop, json,
+    Arguments, CallArguments, Effect, Kind, Method, MethodInfo, ModelMessage, Part, ToolCall,
+    ToolSpec, TurnStop, json,
 };
 use callgate_gate::{CallError, CallRequest, Outcome};
 use serde_json::{Map, Value as Json};
@@ -11,8 +11,10 @@ use std::sync::Arc;
 use super::{Next, Turn};
 use crate::{
     TurnError,
+    prompt::declared,
     record::{Answered, Refusal},
     report::CallReport,
+    search::methods::DESCRIBE_METHOD,
     texts,
     watch::TurnEvent,
 };
@@ -50,10 +52,7 @@ impl Turn {
                 self.push(ModelMessage::user(texts::LAST_ROUND_TOOLS));
                 Vec::new()
             }
-            false => methods
-                .iter()
-                .map(|method| tool_spec(method.as_ref()))
-                .collect(),
+            false => tool_specs(&methods, &self.request.messages),
         };
         let reply = match self.ask(tools).await? {
             Ok(reply) => reply,
@@ -244,30 +243,38 @@ impl Turn {
 
     /// How often this turn has made the same call before.
     fn times_made(&self, call: &ToolCall) -> usize {
-        let calls = self
-            .request
-            .messages
-            .iter()
-            .rev()
-            .flat_map(|message| match message {
-                ModelMessage::Assistant { tool_calls, .. } => tool_calls.as_slice(),
-                _ => &[],
-            });
+        let same = |made: &&ToolCall| made.name == call.name && made.arguments == call.arguments;
         // The call itself is in the newest message already.
-        calls
-            .filter(|made| made.name == call.name && made.arguments == call.arguments)
-            .count()
-            .saturating_sub(1)
+        let times = made(&self.request.messages).filter(same).count();
+        times.saturating_sub(1)
     }
 }
 
-fn tool_spec(method: &dyn Method) -> ToolSpec {
-    let info = method.info();
-    ToolSpec {
+/// What the model may call in this round. Of a large catalogue that is the search, and what it has
+/// looked up in `messages`.
+pub(crate) fn tool_specs(methods: &[Arc<dyn Method>], messages: &[ModelMessage]) -> Vec<ToolSpec> {
+    let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
+    let opened: Vec<&str> = made(messages)
+        .filter(|call| call.name == DESCRIBE_METHOD)
+        .filter_map(|call| match &call.arguments {
+            CallArguments::Object(arguments) => arguments.get("name")?.as_str(),
+            CallArguments::Malformed(_) => None,
+        })
+        .collect();
+    let spec = |info: &MethodInfo| ToolSpec {
         name: info.name.clone(),
         description: info.doc.clone(),
         parameters: info.parameters.clone(),
-    }
+    };
+    declared(&infos, &opened).into_iter().map(spec).collect()
+}
+
+/// The calls of the assistant, newest message first.
+fn made(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
+    messages.iter().rev().flat_map(|message| match message {
+        ModelMessage::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+        _ => &[],
+    })
 }
 
 /// All futures at once, results in their order.

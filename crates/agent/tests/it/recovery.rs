@@ -5,38 +5,54 @@
 mod play;
 
 use std::{
-    collections::BTreeSet,
     os::unix::process::ExitStatusExt,
     path::PathBuf,
     process::{Command, Stdio},
 };
 
-use callgate_contract::{ModelMessage, Part, TurnStop};
+use callgate_contract::{JournalId, Mode, TurnStop};
 use callgate_store::{CRASH_POINTS, Durability, LogRole, Store, StoreOptions};
 use callgate_testkit::Home;
 use serde_json::Value as Json;
 
-use self::play::{Scenario, agent, begin};
+use self::play::{Scenario, Step, agent, begin};
 use crate::stage::session;
 
 const UNCLEAR: &str = "I do not know whether that was done.";
 
 /// Points that no turn passes; the store's own tests kill there.
-const ELSEWHERE: [&str; 2] = ["timer.before_fire_commit", "timer.after_fire"];
+const ELSEWHERE: &[&str] = &[
+    "journal.before_flush_commit",
+    "journal.after_flush",
+    "timer.before_fire_commit",
+    "timer.after_fire",
+];
+const RUNS: &[&str] = &[
+    "journal.after_begin",
+    "journal.before_finish",
+    "journal.after_finish",
+];
+const FILES: &[&str] = &["files.before_rename", "files.after_rename"];
 
 #[tokio::test]
 async fn no_crash_loses_or_doubles_in_code_mode() {
-    at_every_pass(Scenario::Code).await;
+    at_every_pass(Scenario::Code, &[ELSEWHERE]).await;
 }
 
 #[tokio::test]
 async fn no_crash_loses_or_doubles_in_tool_mode() {
-    at_every_pass(Scenario::Tools).await;
+    at_every_pass(Scenario::Tools, &[ELSEWHERE, RUNS]).await;
 }
 
 #[tokio::test]
 async fn no_crash_makes_a_turn_speak_twice() {
-    at_every_pass(Scenario::Spoken).await;
+    at_every_pass(Scenario::Spoken, &[ELSEWHERE, FILES]).await;
+}
+
+#[tokio::test]
+async fn no_crash_loses_a_message_that_joined() {
+    at_every_pass(Scenario::JoinedCode, &[ELSEWHERE]).await;
+    at_every_pass(Scenario::JoinedTools, &[ELSEWHERE, RUNS]).await;
 }
 
 #[tokio::test]
@@ -44,34 +60,263 @@ async fn no_crash_loses_or_doubles_on_postgres() {
     for scenario in [Scenario::Code, Scenario::Tools] {
         let whole = uninterrupted(scenario).await;
         for point in CRASH_POINTS {
-            case(&Home::postgres().await, scenario, point, 1, &whole).await;
+            check(&Home::postgres().await, scenario, point, 1, &whole).await;
         }
     }
 }
 
 /// Kills the first time a process comes past a point, the second time, and so on, until it comes
-/// to its end.
-async fn at_every_pass(scenario: Scenario) {
+/// to its end. Of the points, `never` are the ones it does not come past at all.
+async fn at_every_pass(scenario: Scenario, never: &[&[&str]]) {
     let whole = uninterrupted(scenario).await;
+    let mut not_passed = Vec::new();
     for point in CRASH_POINTS {
         let mut pass = 1;
-        while case(&Home::sqlite(), scenario, point, pass, &whole).await {
+        while check(&Home::sqlite(), scenario, point, pass, &whole).await {
             pass += 1;
+        }
+        if pass == 1 {
+            not_passed.push(*point);
+        }
+    }
+    let mut never = never.concat();
+    never.sort_by_key(|never| CRASH_POINTS.iter().position(|point| point == never));
+    assert_eq!(not_passed, never);
+}
+
+/// Run by the tests above in a process of its own.
+#[tokio::test]
+#[ignore = "the process that is killed"]
+async fn victim() {
+    let Ok(data) = std::env::var("CALLGATE_TEST_DATA") else {
+        return;
+    };
+    let name = std::env::var("CALLGATE_TEST_SCENARIO").unwrap();
+    let named = |scenario: &Scenario| format!("{scenario:?}") == name;
+    let scenario = Scenario::ALL.into_iter().find(named).unwrap();
+    let data = PathBuf::from(data);
+    let witness = data.join("witness");
+    let store = Store::open(StoreOptions {
+        url: std::env::var("CALLGATE_TEST_URL").ok(),
+        data,
+        durability: Durability::Process,
+    });
+    begin(&agent(store.await.unwrap(), scenario, &witness), scenario).await;
+}
+
+/// False if the process came to its end.
+#[allow(clippy::disallowed_methods, reason = "a process to kill")]
+fn is_killed(home: &Home, scenario: Scenario, point: &str, pass: usize) -> bool {
+    let mut victim = Command::new(std::env::current_exe().unwrap());
+    victim
+        .args(["--exact", "recovery::victim", "--ignored"])
+        .env("CALLGATE_TEST_DATA", home.data())
+        .env("CALLGATE_TEST_SCENARIO", format!("{scenario:?}"))
+        .env("CALLGATE_CRASH_AT", format!("{point}:{pass}"))
+        .stdout(Stdio::null());
+    if let Some(url) = home.options().url {
+        victim.env("CALLGATE_TEST_URL", url);
+    }
+    let status = victim.status().unwrap();
+    match status.signal() {
+        Some(9) => true,
+        _ => {
+            assert!(status.success(), "at {point}:{pass}: {status}");
+            false
         }
     }
 }
 
-#[tokio::test]
-async fn every_point_of_a_turn_is_passed() {
-    let mut passed = BTreeSet::new();
-    for scenario in Scenario::ALL {
-        for point in CRASH_POINTS {
-            if killed_at(&Home::sqlite(), scenario, point) {
-                passed.insert(*point);
-            }
+/// What a turn leaves behind.
+#[derive(Debug, PartialEq)]
+struct Left {
+    log: Vec<(LogRole, String)>,
+    history: Vec<Json>,
+    /// Of each round what was asked, and the reply.
+    rounds: Vec<(Json, Json)>,
+}
+
+/// What the scenario leaves where nothing is cut off.
+async fn uninterrupted(scenario: Scenario) -> Left {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let agent = agent(store.clone(), scenario, &home.data().join("witness"));
+    begin(&agent, scenario).await;
+    let left = left(&store).await;
+    let rounds = scenario.steps().iter().map(|step| step.2).max().unwrap();
+    assert_eq!(
+        left.rounds.len(),
+        rounds + usize::from(scenario.answer().is_some())
+    );
+    left
+}
+
+async fn left(store: &Store) -> Left {
+    let turns = store.turns().list(&session(), 9).await.unwrap();
+    let [turn] = &*turns else {
+        panic!("{turns:?}");
+    };
+    let id = turn.start.id;
+    assert_eq!(turn.finish.as_ref().unwrap().stop, TurnStop::Answered);
+    let log = store.log().list(&session(), 99).await.unwrap();
+    let mut came = log.iter().filter(|row| row.role == LogRole::User);
+    assert!(came.all(|row| row.turn == Some(id)), "{log:?}");
+    let conversations = store.conversations();
+    let current = conversations.current(&session()).await.unwrap().unwrap();
+    let history = conversations.history(current).await.unwrap();
+    let rounds = store.turns().rounds(id).await.unwrap();
+    Left {
+        log: log
+            .iter()
+            .map(|row| (row.role, format!("{:?}", row.parts)))
+            .collect(),
+        history: history
+            .iter()
+            .map(|row| unnamed(&row.message, id))
+            .collect(),
+        rounds: rounds
+            .iter()
+            .map(|round| {
+                let mut asked = round.request.clone().unwrap()["messages"].take();
+                // The moment: the time is in it, and in code mode what was said so far.
+                asked[1].take();
+                let reply = round.answer.as_ref().unwrap().reply.clone();
+                (unnamed(&asked, id), reply)
+            })
+            .collect(),
+    }
+}
+
+/// Without the turn's own id, which is in the names of files.
+fn unnamed(json: &Json, turn: JournalId) -> Json {
+    let text = json.to_string();
+    let text = text.replace(&turn.0.simple().to_string(), "TURN");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// False if the process never came to this pass of the point.
+async fn check(home: &Home, scenario: Scenario, point: &str, pass: usize, whole: &Left) -> bool {
+    // Shown with a failure only.
+    println!("{scenario:?} on {home}, killed at {point}:{pass}");
+    if !is_killed(home, scenario, point, pass) {
+        return false;
+    }
+    let store = home.open().await;
+    let witness = home.data().join("witness");
+    let recovered = agent(store.clone(), scenario, &witness).recover().await;
+    recovered.unwrap();
+
+    let seen = std::fs::read_to_string(&witness).unwrap();
+    let times = |line: &str| seen.lines().filter(|seen| *seen == line).count();
+    let unknown = unknown_step(scenario, point, pass);
+    for (place, step) in scenario.steps().iter().enumerate() {
+        let (name, argument, _) = step;
+        let expected = made(scenario, point, unknown, place);
+        match effect(step) {
+            Effect::Seen => assert_eq!(times(&format!("{name} {argument}")), expected, "{step:?}"),
+            Effect::Repeatable => {}
         }
     }
-    let all: BTreeSet<&str> = CRASH_POINTS.iter().copied().collect();
-    let not_passed: Vec<_> = all.difference(&passed).copied().collect();
-    assert_eq!(not_passed, ELSEWHERE);
+    assert_eq!(
+        times("told that an outcome is unknown") > 0,
+        unknown.is_some()
+    );
+    if unknown.is_none() {
+        assert_eq!(&left(&store).await, whole);
+        for round in 1..=whole.rounds.len() {
+            let twice = point == "turn.before_reply" && pass == round;
+            assert_eq!(
+                times(&format!("asked {round}")),
+                1 + usize::from(twice),
+                "round {round}"
+            );
+        }
+    }
+    check_messages(&seen, scenario, point, pass, unknown);
+    assert_eq!(store.turns().unfinished().await.unwrap(), []);
+    assert_eq!(store.journal().unfinished().await.unwrap(), []);
+    assert_eq!(store.outbox().pending(None).await.unwrap(), []);
+    let again = agent(store, scenario, &witness).recover().await.unwrap();
+    assert_eq!((again.turns.len(), again.messages), (0, 0));
+    true
+}
+
+enum Effect {
+    /// Made exactly once, or not at all.
+    Seen,
+    /// Pure, or wholly in our own rows: running it again changes nothing.
+    Repeatable,
+}
+
+fn effect((name, ..): &Step) -> Effect {
+    match *name {
+        "look" | "tell" | "hear" => Effect::Repeatable,
+        _ => Effect::Seen,
+    }
+}
+
+/// The step whose outcome nobody can know: killed between its intent and its outcome.
+fn unknown_step(scenario: Scenario, point: &str, pass: usize) -> Option<usize> {
+    let steps = scenario.steps().iter().enumerate();
+    let (place, step) = match point {
+        "journal.after_intent" => {
+            let mut effectful = steps.filter(|(_, step)| matches!(effect(step), Effect::Seen));
+            effectful.nth(pass - 1)?
+        }
+        // Pure calls have no transaction of their own.
+        "journal.before_outcome_commit" => {
+            let own = |step: &Step| !matches!(step.0, "look" | "hear");
+            steps.filter(|(_, step)| own(step)).nth(pass - 1)?
+        }
+        _ => return None,
+    };
+    // An outcome without rows is one statement: at the point it is on record already.
+    let is_unknown = match step.0 {
+        "tell" => false,
+        "act" => point == "journal.after_intent",
+        _ => true,
+    };
+    is_unknown.then_some(place)
+}
+
+/// How often the step's effect is to be seen. After an unknown outcome the model gives up: code
+/// stops there, while the other tool calls of the same reply are still made.
+fn made(scenario: Scenario, point: &str, unknown: Option<usize>, place: usize) -> usize {
+    let steps = scenario.steps();
+    match unknown {
+        Some(unknown) if place > unknown => {
+            let same_reply = steps[place].2 == steps[unknown].2;
+            usize::from(scenario.mode() == Mode::Tools && same_reply)
+        }
+        Some(unknown) if place == unknown => usize::from(point == "journal.before_outcome_commit"),
+        _ => 1,
+    }
+}
+
+fn check_messages(
+    seen: &str,
+    scenario: Scenario,
+    point: &str,
+    pass: usize,
+    unknown: Option<usize>,
+) {
+    let steps = scenario.steps();
+    let tell = steps.iter().position(|step| step.0 == "tell");
+    let told = tell.is_some_and(|tell| made(scenario, point, unknown, tell) > 0);
+    let answer = match unknown {
+        Some(_) => Some(UNCLEAR),
+        None => scenario.answer(),
+    };
+    let expected = told.then_some("d").into_iter().chain(answer).enumerate();
+    // A delivery whose mark was lost is repeated under its id, by which it is known as the same.
+    let expected = expected.flat_map(|(place, text)| {
+        let twice = point == "outbox.after_delivery" && pass == place + 1;
+        let line = format!("sent {text} as {}", place + 1);
+        std::iter::repeat_n(line, 1 + usize::from(twice))
+    });
+    let sent: Vec<&str> = seen
+        .lines()
+        .filter(|line| line.starts_with("sent "))
+        .collect();
+    assert_eq!(sent, expected.collect::<Vec<_>>());
 }

@@ -2,7 +2,6 @@
 
 mod methods;
 mod ranking;
-mod zz_tmp;
 
 use std::time::Duration;
 

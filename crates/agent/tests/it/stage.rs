@@ -35,16 +35,8 @@ impl Scripted {
 
     /// One reply with these calls: name and the `text` argument.
     pub fn calls(self, calls: &[(&str, &str)]) -> Self {
-        let call = |(place, (name, text)): (usize, &(&str, &str))| ToolCall {
-            id: format!("c{place}"),
-            name: (*name).into(),
-            arguments: CallArguments::Object(
-                [("text".to_owned(), (*text).into())].into_iter().collect(),
-            ),
-            extra: None,
-        };
         self.replies(ModelReply {
-            tool_calls: calls.iter().enumerate().map(call).collect(),
+            tool_calls: tool_calls(calls),
             finish: FinishReason::ToolCalls,
             ..ModelReply::default()
         })
@@ -187,6 +179,19 @@ pub fn incoming(user: &str, text: &str) -> Incoming {
         hidden: false,
         mentioned: true,
     }
+}
+
+/// Calls of one reply: name and the `text` argument.
+pub fn tool_calls(calls: &[(&str, &str)]) -> Vec<ToolCall> {
+    let call = |(place, (name, text)): (usize, &(&str, &str))| ToolCall {
+        id: format!("c{place}"),
+        name: (*name).into(),
+        arguments: CallArguments::Object(
+            [("text".to_owned(), (*text).into())].into_iter().collect(),
+        ),
+        extra: None,
+    };
+    calls.iter().enumerate().map(call).collect()
 }
 
 /// Code as a model writes it.

@@ -1,7 +1,11 @@
 //! Every key of the configuration, described once. The page in the documentation is made from
 //! this list, and a test holds both against each other and against [`super::Config`].
 
+mod list;
+
 use toml::Value;
+
+pub use self::list::KEYS;
 
 pub const HINT: &str = "docs/configuration.md lists every key";
 
@@ -33,7 +37,12 @@ pub enum Shape {
     Count,
     /// From 0.
     Number,
+    /// Between 0 and 1.
+    Fraction,
+    Flag,
     Names,
+    /// Tables, which no variable can hold.
+    Models,
 }
 
 impl Key {
@@ -62,7 +71,10 @@ impl Shape {
             Shape::Choice(words) => words,
             Shape::Count => "a number from 1",
             Shape::Number => "a number",
+            Shape::Fraction => "a number between 0 and 1",
+            Shape::Flag => "true or false",
             Shape::Names => "a list of names",
+            Shape::Models => "a list of models",
         }
     }
 
@@ -70,7 +82,9 @@ impl Shape {
     /// as such.
     pub fn read(self, text: &str) -> Value {
         match self {
-            Shape::Text | Shape::Choice(_) => Value::from(text),
+            Shape::Text | Shape::Choice(_) | Shape::Models => Value::from(text),
+            Shape::Fraction => text.trim().parse::<f64>().map_or(text.into(), Value::from),
+            Shape::Flag => text.trim().parse::<bool>().map_or(text.into(), Value::from),
             Shape::Count | Shape::Number => match text.trim().parse::<i64>() {
                 Ok(number) => Value::from(number),
                 Err(_) => Value::from(text),
@@ -86,109 +100,6 @@ impl Shape {
     }
 }
 
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "database.url",
-        shape: Shape::Text,
-        default: "SQLite in the data directory",
-        meaning: "`postgres://user:password@host/name` keeps everything but files in PostgreSQL.",
-    },
-    Key {
-        name: "database.durability",
-        shape: Shape::Choice("\"process\" or \"power\""),
-        default: "\"process\"",
-        meaning: "What a finished call survives: the death of the process, or also a power cut, \
-                  at the price of waiting for the disk.",
-    },
-    Key {
-        name: "sandbox.python",
-        shape: Shape::Text,
-        default: "/usr/bin/python3, else the first python3 in PATH",
-        meaning: "The interpreter, CPython 3.11 or newer.",
-    },
-    Key {
-        name: "sandbox.concurrent",
-        shape: Shape::Count,
-        default: "4 for each core",
-        meaning: "How many runs compute at the same time. A run that waits for a call does not \
-                  count.",
-    },
-    Key {
-        name: "sandbox.pool",
-        shape: Shape::Count,
-        default: "2 for each core",
-        meaning: "How many warm processes wait for the next run.",
-    },
-    Key {
-        name: "sandbox.preload",
-        shape: Shape::Names,
-        default: "[]",
-        meaning: "Modules imported once, before the first run, so that each run finds them ready.",
-    },
-    Key {
-        name: "sandbox.wall_seconds",
-        shape: Shape::Count,
-        default: "120",
-        meaning: "How long a run may take, not counting time inside calls.",
-    },
-    Key {
-        name: "sandbox.cpu_seconds",
-        shape: Shape::Count,
-        default: "60",
-        meaning: "How long a run may compute.",
-    },
-    Key {
-        name: "sandbox.memory_mb",
-        shape: Shape::Count,
-        default: "512",
-        meaning: "Memory of a run.",
-    },
-    Key {
-        name: "sandbox.threads",
-        shape: Shape::Count,
-        default: "64",
-        meaning: "Threads of a run.",
-    },
-    Key {
-        name: "sandbox.output_mb",
-        shape: Shape::Count,
-        default: "16",
-        meaning: "What a run may print before it is stopped.",
-    },
-    Key {
-        name: "sandbox.disk_mb",
-        shape: Shape::Count,
-        default: "256",
-        meaning: "Files of a session under `/app/shared`, over all its runs.",
-    },
-    Key {
-        name: "sandbox.calls",
-        shape: Shape::Count,
-        default: "10000",
-        meaning: "Calls of a run.",
-    },
-    Key {
-        name: "approval.ask",
-        shape: Shape::Names,
-        default: "[]",
-        meaning: "Methods that need your approval, such as `send_message` or `plugin:mail/send`; \
-                  `*` is every method.",
-    },
-    Key {
-        name: "approval.wait_seconds",
-        shape: Shape::Number,
-        default: "60",
-        meaning: "How long a call waits for your answer. After that the run stops, and is \
-                  continued when you answer.",
-    },
-    Key {
-        name: "journal.keep",
-        shape: Shape::Number,
-        default: "10000",
-        meaning: "How many ended runs are kept on record. Runs that wait for an approval are \
-                  always kept.",
-    },
-];
 
 #[cfg(test)]
 mod tests {
@@ -197,6 +108,22 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
+    const MODELS: &str = r#"- no environment variable
+
+```toml
+[[models.list]]
+id = "mine"                              # what /model and --model call it
+base_url = "https://api.example.com/v1"  # any server with OpenAI's chat completions
+model = "large-2"                        # its name there; default: the id
+key_env = "EXAMPLE_API_KEY"              # or key = "..." here, or keys = ["...", "..."] in turn
+headers = { X-Team = "blue" }
+options = { temperature = 0.2, extra = { top_k = 40 } }  # extra: further fields of the request
+accepts = { image = true, audio = false }
+silence = 180                            # seconds without a byte after which it counts as gone
+retries = 4
+```
+"#;
+
     fn page() -> String {
         let mut page = String::from(
             "# Configuration\n\n\
@@ -204,8 +131,8 @@ mod tests {
              UPDATE_DOCS=1 writes it anew. -->\n\n\
              Nothing needs configuring to start. Keys are read from `callgate.toml` in the data \
              directory, or from the file that `--config` names; every key is also an environment \
-             variable, which wins. Lists in variables are separated by commas. An unknown key or \
-             a bad value is an error.\n\n\
+             variable, which wins, unless it says otherwise. Lists in variables are separated by \
+             commas. An unknown key or a bad value is an error.\n\n\
              ```toml\n[approval]\nask = [\"send_message\"]\n\n[sandbox]\nwall_seconds = 300\n```\n",
         );
         let mut section = "";
@@ -214,14 +141,13 @@ mod tests {
                 section = key.section();
                 page += &format!("\n## {section}\n");
             }
-            page += &format!(
-                "\n### {}\n\n{}\n\n- {}; default: {}\n- environment: `{}`\n",
-                key.name,
-                key.meaning,
-                key.shape.words(),
-                key.default,
-                key.variable()
-            );
+            let (name, meaning) = (key.name, key.meaning);
+            let (shape, default) = (key.shape.words(), key.default);
+            page += &format!("\n### {name}\n\n{meaning}\n\n- {shape}; default: {default}\n");
+            page += &match key.shape {
+                Shape::Models => MODELS.to_owned(),
+                _ => format!("- environment: `{}`\n", key.variable()),
+            };
         }
         page += "\n## Beside these\n\n\
                  `CALLGATE_LOG` sets what is logged to standard error: `warn` (the default), \

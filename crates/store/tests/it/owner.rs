@@ -17,7 +17,7 @@ use tokio::{
 
 /// Answers with what it was asked.
 fn echo() -> Handler {
-    Arc::new(|request| Box::pin(async move { json!({ "asked": request }) }))
+    Arc::new(|request, _| Box::pin(async move { json!({ "asked": request }) }))
 }
 
 /// Longer than a socket's address may be.
@@ -52,13 +52,15 @@ async fn a_killed_owner_holds_nothing() {
         other => panic!("{other:?}"),
     };
     assert_eq!(held.pid, Some(child.id()));
-    let answer = request(&data, &json!({"command": "ping"})).await.unwrap();
+    let answer = request(&data, &json!({"command": "ping"}), drop)
+        .await
+        .unwrap();
     assert_eq!(answer, json!({"asked": {"command": "ping"}}));
 
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(data.join("control.sock").exists(), "a stale socket stays");
-    let nobody = request(&data, &json!({})).await;
+    let nobody = request(&data, &json!({}), drop).await;
     assert!(
         matches!(nobody, Err(ControlError::NotRunning(_))),
         "{nobody:?}"
@@ -75,7 +77,7 @@ async fn a_killed_owner_holds_nothing() {
 
 async fn asked_until_answered(data: &Path) -> serde_json::Value {
     loop {
-        match request(data, &json!(1)).await {
+        match request(data, &json!(1), drop).await {
             Ok(answer) => return answer,
             Err(ControlError::NotRunning(_)) => tokio::task::yield_now().await,
             Err(error) => panic!("{error}"),
@@ -139,9 +141,9 @@ async fn the_socket_is_private_and_answers_line_by_line() {
         let mut answers = String::new();
         stream.read_to_string(&mut answers).await.unwrap();
         let answers: Vec<&str> = answers.lines().collect();
-        assert_eq!(answers[0], r#"{"asked":{"a":"你"}}"#);
-        assert!(answers[1].starts_with(r#"{"error":"the request is not JSON"#));
-        assert_eq!(answers[2], r#"{"asked":[1]}"#);
+        assert_eq!(answers[0], r#"{"answer":{"asked":{"a":"你"}}}"#);
+        assert!(answers[1].starts_with(r#"{"answer":{"error":"the request is not JSON"#));
+        assert_eq!(answers[2], r#"{"answer":{"asked":[1]}}"#);
 
         // A line without end is cut off, and costs the owner nothing more.
         let mut stream = UnixStream::connect(&socket).await.unwrap();
@@ -165,7 +167,7 @@ async fn many_commands_at_once_are_all_answered() {
         let mut asking = tokio::task::JoinSet::new();
         for n in 0..100 {
             let data = data.clone();
-            asking.spawn(async move { (n, request(&data, &json!(n)).await.unwrap()) });
+            asking.spawn(async move { (n, request(&data, &json!(n), drop).await.unwrap()) });
         }
         for (n, answer) in asking.join_all().await {
             assert_eq!(answer, json!({ "asked": n }));
@@ -181,7 +183,50 @@ async fn many_commands_at_once_are_all_answered() {
 async fn where_nobody_runs_that_is_said() {
     let directory = tempfile::tempdir().unwrap();
     for data in [directory.path(), &directory.path().join("missing")] {
-        let nobody = request(data, &json!({})).await;
+        let nobody = request(data, &json!({}), drop).await;
         assert!(matches!(nobody, Err(ControlError::NotRunning(_))));
+    }
+}
+
+#[tokio::test]
+async fn events_come_before_the_answer_and_end_with_their_peer() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    let owner = Owner::acquire(data).unwrap();
+    let (left, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let handler: Handler = Arc::new(move |count, events| {
+        let left = left.clone();
+        Box::pin(async move {
+            for number in 1..=count.as_u64().unwrap_or(0) {
+                events.tell(json!(number));
+            }
+            if count == json!("for ever") {
+                events.tell(json!("begun"));
+                events.closed().await;
+                left.send(events.tell(json!("too late"))).unwrap();
+            }
+            json!("done")
+        })
+    });
+    let talk = async {
+        asked_until_answered(data).await;
+        let mut heard = Vec::new();
+        let answer = request(data, &json!(3), |event| heard.push(event)).await;
+        assert_eq!(
+            (json!(heard), answer.unwrap()),
+            (json!([1, 2, 3]), json!("done"))
+        );
+
+        let begun = tokio::sync::Notify::new();
+        let ask = json!("for ever");
+        tokio::select! {
+            answer = request(data, &ask, |_| begun.notify_one()) => panic!("{answer:?}"),
+            () = begun.notified() => {}
+        }
+        assert_eq!(told.recv().await, Some(false), "nobody is told any more");
+    };
+    tokio::select! {
+        ended = owner.serve(handler) => panic!("{ended:?}"),
+        () = talk => {}
     }
 }

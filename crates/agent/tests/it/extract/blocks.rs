@@ -28,7 +28,11 @@ fn text_stands_around_and_between() {
         "Before.\n\nBetween.\n\nAfter.",
         Some("a()\n\nb()\n\nc()"),
     );
-    check("```python\nf()\n``` Done!", "Done!", Some("f()"));
+    check(
+        "```python\nf()\n``` Done!  \nBye.",
+        "Done!  \nBye.",
+        Some("f()"),
+    );
     check("On it: ```python\nf()\n```", "On it:", Some("f()"));
 }
 

@@ -5,7 +5,7 @@ use callgate_agent::{
     search::methods,
     tokens,
 };
-use callgate_contract::{Method, MethodInfo, Mode, Origin};
+use callgate_contract::{MethodInfo, Mode, Origin};
 use callgate_gate::{Gate, GatePolicy};
 use callgate_testkit::Home;
 

@@ -42,7 +42,9 @@ fn equal_contexts_give_equal_prompts_in_any_order_of_origins() {
 #[test]
 fn a_docstring_cannot_begin_a_line_of_the_prompt() {
     let text = prompt(Mode::Code, &few());
-    let definitions = text.lines().filter(|line| line.starts_with("def send_message"));
+    let definitions = text
+        .lines()
+        .filter(|line| line.starts_with("def send_message"));
     assert_eq!(definitions.count(), 1, "{text}");
 }
 

@@ -27,18 +27,27 @@ pub enum Scenario {
     Tools,
     /// The code has spoken for itself: the words around it are not said.
     Spoken,
+    /// Another message comes in meanwhile and joins the second round.
+    JoinedCode,
+    JoinedTools,
 }
 
 /// A call of the script: name, argument, the round it is made in.
 pub type Step = (&'static str, &'static str, usize);
 
 impl Scenario {
-    pub const ALL: [Scenario; 3] = [Scenario::Code, Scenario::Tools, Scenario::Spoken];
+    pub const ALL: [Scenario; 5] = [
+        Scenario::Code,
+        Scenario::Tools,
+        Scenario::Spoken,
+        Scenario::JoinedCode,
+        Scenario::JoinedTools,
+    ];
 
     pub fn mode(self) -> Mode {
         match self {
-            Scenario::Tools => Mode::Tools,
-            Scenario::Code | Scenario::Spoken => Mode::Code,
+            Scenario::Tools | Scenario::JoinedTools => Mode::Tools,
+            Scenario::Code | Scenario::Spoken | Scenario::JoinedCode => Mode::Code,
         }
     }
 
@@ -57,6 +66,12 @@ impl Scenario {
         match self {
             Scenario::Code | Scenario::Tools => MANY,
             Scenario::Spoken => &[("tell", "d", 1), ("act", "h", 1)],
+            Scenario::JoinedCode | Scenario::JoinedTools => &[
+                ("hear", "x", 1),
+                ("search", "e", 1),
+                ("act", "h", 2),
+                ("search", "i", 2),
+            ],
         }
     }
 
@@ -74,9 +89,9 @@ impl Scenario {
         let lines = steps().map(|(name, argument, _)| format!("{name} {argument}"));
         let code = python(&lines.collect::<Vec<_>>().join("\n"));
         match self {
-            Scenario::Code => text(code),
+            Scenario::Code | Scenario::JoinedCode => text(code),
             Scenario::Spoken => text(format!("I will tell her.\n{code}")),
-            Scenario::Tools => {
+            Scenario::Tools | Scenario::JoinedTools => {
                 let calls: Vec<_> = steps().map(|step| (step.0, step.1)).collect();
                 let calls = tool_calls(&calls).into_iter();
                 calls.map(ModelEvent::ToolCall).collect()
@@ -95,15 +110,22 @@ impl Model for Scripted {
         let is_reply = |message: &&ModelMessage| matches!(message, ModelMessage::Assistant { .. });
         let round = 1 + request.messages.iter().filter(is_reply).count();
         self.witness.saw(&format!("asked {round}"));
-        let news = format!("{:?}", request.messages.iter().rev().take(9).collect::<Vec<_>>());
+        let news = format!(
+            "{:?}",
+            request.messages.iter().rev().take(9).collect::<Vec<_>>()
+        );
         let mut events = match news.contains("is unknown") {
             true => {
                 self.witness.saw("told that an outcome is unknown");
-                vec![ModelEvent::TextDelta { text: super::UNCLEAR.into() }]
+                vec![ModelEvent::TextDelta {
+                    text: super::UNCLEAR.into(),
+                }]
             }
             false => self.scenario.reply(round),
         };
-        events.push(ModelEvent::Finished { reason: Default::default() });
+        events.push(ModelEvent::Finished {
+            reason: Default::default(),
+        });
         Box::pin(async { Ok(ModelStream::of(events)) })
     }
 }
@@ -125,7 +147,7 @@ struct Text {
     text: String,
 }
 
-fn methods(gate: &Gate, witness: &Arc<Witness>) {
+fn methods(gate: &Gate, witness: &Arc<Witness>, store: &Store) {
     let make = |name: &'static str, kind, effect| {
         let witness = witness.clone();
         let handler = move |call: Call, Text { text }: Text| {
@@ -140,6 +162,19 @@ fn methods(gate: &Gate, witness: &Arc<Witness>) {
     make("note", Kind::Behavior, Effect::Effectful);
     make("tell", Kind::Tool, Effect::Rows);
     make("search", Kind::Agent, Effect::Effectful);
+    let store = store.clone();
+    let hear = move |_: Call, Text { text }: Text| {
+        let store = store.clone();
+        async move {
+            let mut message = incoming("ann", "one thing more");
+            message.message_id = Some(text);
+            let stored = store.log().append_incoming(&message).await;
+            let stored = stored.map_err(|error| MethodError::new(error.to_string()))?;
+            Ok::<_, MethodError>(format!("heard row {}", stored.row.id))
+        }
+    };
+    let hear = method("hear", Kind::Tool, hear).effect(Effect::Idempotent);
+    gate.register(Arc::new(hear)).unwrap();
 }
 
 fn reply(name: &str, call: Call, text: String) -> Reply {
@@ -161,7 +196,7 @@ fn reply(name: &str, call: Call, text: String) -> Reply {
 pub fn agent(store: Store, scenario: Scenario, witness: &Path) -> Agent {
     let witness = Arc::new(Witness::at(witness));
     let gate = Gate::new(store.clone(), Default::default());
-    methods(&gate, &witness);
+    methods(&gate, &witness, &store);
     let mut settings = settings();
     settings.observation = LONG / 2;
     let named = NamedModel {
@@ -192,8 +227,13 @@ pub async fn begin(agent: &Agent, scenario: Scenario) {
     let mode = Some(scenario.mode());
     let store = agent.store().settings();
     // A setting, since what a caller overrules is not known to the process after the crash.
-    let changed = store.change_session(&session(), |settings| settings.mode = mode);
+    let session = session();
+    let changed = store.change_session(&session, |settings| settings.mode = mode);
     changed.await.unwrap();
-    let arrived = agent.arrive(incoming("ann", "please"), Override::default(), Watch::default());
+    let arrived = agent.arrive(
+        incoming("ann", "please"),
+        Override::default(),
+        Watch::default(),
+    );
     arrived.await.unwrap();
 }

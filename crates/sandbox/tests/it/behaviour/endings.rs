@@ -91,3 +91,13 @@ fn what_is_denied_says_what_to_do_instead() {
         trial(code).run().stops(Stop::Error).error_has(text);
     }
 }
+
+#[test]
+fn an_error_is_told_though_a_thread_waits_for_the_host() {
+    let report = run("import threading, time\n\
+         threading.Thread(target=slow, args=(20.0,), daemon=True).start()\n\
+         time.sleep(0.2)\n\
+         raise ValueError('told')");
+    assert_eq!(report.stop, Stop::Error, "{report:?}");
+    assert_eq!(report.line, Some(4), "{report:?}");
+}

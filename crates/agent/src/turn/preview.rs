@@ -1,0 +1,71 @@
+//! What a model would be asked if a turn began now: the same path as a real turn, up to the point
+//! where the model is asked. Nothing is asked, and nothing is written into log or conversation.
+
+use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Part, Role, SessionKey};
+use callgate_store::TurnStart;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::{Turn, allowed, tools::tool_specs};
+use crate::{Agent, Override, TurnError, Watch};
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Preview {
+    pub mode: Mode,
+    pub model: String,
+    pub request: ModelRequest,
+}
+
+impl Agent {
+    /// For a message of `user`; messages that wait for an answer are answered in it.
+    pub async fn preview(
+        &self,
+        session: &SessionKey,
+        user: &str,
+        overrule: Override,
+    ) -> Result<Preview, TurnError> {
+        let (conversations, personas) = (self.store().conversations(), self.store().personas());
+        let current = match conversations.current(session).await? {
+            Some(id) => conversations.get(id).await?,
+            None => None,
+        };
+        let persona = match &current {
+            Some(conversation) => personas.answering(conversation).await?,
+            None => Some(personas.default(Some(session)).await?),
+        };
+        let role = overrule.role.unwrap_or(Role::User);
+        let (mode, model) = self.chosen(session, persona.as_ref(), overrule).await?;
+        let start = TurnStart {
+            id: JournalId::fresh(),
+            session: session.clone(),
+            conversation: current.map(|conversation| conversation.id),
+            user: user.to_owned(),
+            role,
+            mode,
+            model,
+            persona: persona.as_ref().map(|persona| persona.name.clone()),
+            allowed: allowed(persona.as_ref()),
+            parent: None,
+            depth: 0,
+            plan: Json::Null,
+        };
+        let waiting = self.store().log().unanswered(session).await?;
+        let parts: Vec<Part> = waiting.into_iter().flat_map(|row| row.parts).collect();
+        let (watch, cancel) = (Watch::default(), Cancel::default());
+        let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
+        turn.begin_request(parts).await?;
+        let tools = match mode {
+            Mode::Code => Vec::new(),
+            Mode::Tools => {
+                let methods = self.gate().catalogue(&turn.caller);
+                tool_specs(&methods, &turn.request.messages)
+            }
+        };
+        let (model, request) = turn.prepared(tools).await?;
+        Ok(Preview {
+            mode,
+            model: model.id,
+            request,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! What the operator decides about turns.
+
+use std::{num::NonZero, time::Duration};
+
+use callgate_agent::{AgentSettings, Allowance, AnswerWhen, Budgets};
+use serde::{Deserialize, Serialize};
+
+use super::{Config, count};
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agent {
+    pub rounds: NonZero<u32>,
+    pub error_retries: u32,
+    pub call_timeout_seconds: NonZero<u32>,
+    pub depth: u8,
+    pub observation_bytes: NonZero<u32>,
+    pub history_tokens: NonZero<u32>,
+    pub debounce_ms: u32,
+    pub keep_requests: bool,
+    pub administrators: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Answer {
+    pub private: bool,
+    pub mentioned: bool,
+    pub prefixes: Vec<String>,
+    pub names: Vec<String>,
+    pub probability: Probability,
+    pub allow: Vec<String>,
+    pub block: Vec<String>,
+}
+
+/// Between 0 and 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "f64")]
+pub struct Probability(f64);
+
+impl TryFrom<f64> for Probability {
+    type Error = &'static str;
+
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        match (0.0..=1.0).contains(&number) {
+            true => Ok(Probability(number)),
+            false => Err("not between 0 and 1"),
+        }
+    }
+}
+
+/// `None` is no limit.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    pub turn_tokens: Option<NonZero<u64>>,
+    pub turn_calls: Option<NonZero<u64>>,
+    pub turn_seconds: Option<NonZero<u64>>,
+    pub conversation_tokens: Option<NonZero<u64>>,
+    pub conversation_calls: Option<NonZero<u64>>,
+    pub conversation_seconds: Option<NonZero<u64>>,
+    pub user_day_tokens: Option<NonZero<u64>>,
+    pub user_day_calls: Option<NonZero<u64>>,
+    pub user_day_seconds: Option<NonZero<u64>>,
+    pub day_tokens: Option<NonZero<u64>>,
+    pub day_calls: Option<NonZero<u64>>,
+    pub day_seconds: Option<NonZero<u64>>,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Agent {
+            rounds: count(30),
+            error_retries: 3,
+            call_timeout_seconds: count(120),
+            depth: 5,
+            observation_bytes: count(60_000),
+            history_tokens: count(32_000),
+            debounce_ms: 600,
+            keep_requests: true,
+            administrators: Vec::new(),
+        }
+    }
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Answer {
+            private: true,
+            mentioned: true,
+            prefixes: Vec::new(),
+            names: Vec::new(),
+            probability: Probability::default(),
+            allow: Vec::new(),
+            block: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    pub fn turns(&self) -> AgentSettings {
+        let (agent, answer, budget) = (&self.agent, &self.answer, &self.budget);
+        let size = |count: NonZero<u32>| usize::try_from(count.get()).unwrap_or(usize::MAX);
+        AgentSettings {
+            rounds: agent.rounds.get(),
+            error_retries: agent.error_retries,
+            call_timeout: Duration::from_secs(agent.call_timeout_seconds.get().into()),
+            depth: agent.depth,
+            observation: size(agent.observation_bytes),
+            history_tokens: size(agent.history_tokens),
+            debounce: Duration::from_millis(agent.debounce_ms.into()),
+            budgets: Budgets {
+                turn: allowance(budget.turn_tokens, budget.turn_calls, budget.turn_seconds),
+                conversation: allowance(
+                    budget.conversation_tokens,
+                    budget.conversation_calls,
+                    budget.conversation_seconds,
+                ),
+                user_day: allowance(
+                    budget.user_day_tokens,
+                    budget.user_day_calls,
+                    budget.user_day_seconds,
+                ),
+                day: allowance(budget.day_tokens, budget.day_calls, budget.day_seconds),
+            },
+            answer: AnswerWhen {
+                private: answer.private,
+                mentioned: answer.mentioned,
+                prefixes: answer.prefixes.clone(),
+                names: answer.names.clone(),
+                probability: answer.probability.0,
+                allow: answer.allow.clone(),
+                block: answer.block.clone(),
+            },
+            administrators: agent.administrators.clone(),
+            keep_requests: agent.keep_requests,
+        }
+    }
+}
+
+fn allowance(
+    tokens: Option<NonZero<u64>>,
+    calls: Option<NonZero<u64>>,
+    seconds: Option<NonZero<u64>>,
+) -> Allowance {
+    Allowance {
+        tokens: tokens.map(NonZero::get),
+        calls: calls.map(NonZero::get),
+        seconds: seconds.map(NonZero::get),
+    }
+}

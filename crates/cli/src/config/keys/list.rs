@@ -1,0 +1,317 @@
+//! The list itself, in the order of the documentation.
+
+use super::{Key, Shape};
+
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "database.url",
+        shape: Shape::Text,
+        default: "SQLite in the data directory",
+        meaning: "`postgres://user:password@host/name` keeps everything but files in PostgreSQL.",
+    },
+    Key {
+        name: "database.durability",
+        shape: Shape::Choice("\"process\" or \"power\""),
+        default: "\"process\"",
+        meaning: "What a finished call survives: the death of the process, or also a power cut, \
+                  at the price of waiting for the disk.",
+    },
+    Key {
+        name: "sandbox.python",
+        shape: Shape::Text,
+        default: "/usr/bin/python3, else the first python3 in PATH",
+        meaning: "The interpreter, CPython 3.11 or newer.",
+    },
+    Key {
+        name: "sandbox.concurrent",
+        shape: Shape::Count,
+        default: "4 for each core",
+        meaning: "How many runs compute at the same time. A run that waits for a call does not \
+                  count.",
+    },
+    Key {
+        name: "sandbox.pool",
+        shape: Shape::Count,
+        default: "2 for each core",
+        meaning: "How many warm processes wait for the next run.",
+    },
+    Key {
+        name: "sandbox.preload",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Modules imported once, before the first run, so that each run finds them ready.",
+    },
+    Key {
+        name: "sandbox.wall_seconds",
+        shape: Shape::Count,
+        default: "120",
+        meaning: "How long a run may take, not counting time inside calls.",
+    },
+    Key {
+        name: "sandbox.cpu_seconds",
+        shape: Shape::Count,
+        default: "60",
+        meaning: "How long a run may compute.",
+    },
+    Key {
+        name: "sandbox.memory_mb",
+        shape: Shape::Count,
+        default: "512",
+        meaning: "Memory of a run.",
+    },
+    Key {
+        name: "sandbox.threads",
+        shape: Shape::Count,
+        default: "64",
+        meaning: "Threads of a run.",
+    },
+    Key {
+        name: "sandbox.output_mb",
+        shape: Shape::Count,
+        default: "16",
+        meaning: "What a run may print before it is stopped.",
+    },
+    Key {
+        name: "sandbox.disk_mb",
+        shape: Shape::Count,
+        default: "256",
+        meaning: "Files of a session under `/app/shared`, over all its runs.",
+    },
+    Key {
+        name: "sandbox.calls",
+        shape: Shape::Count,
+        default: "10000",
+        meaning: "Calls of a run.",
+    },
+    Key {
+        name: "approval.ask",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Methods that need your approval, such as `send_message` or `plugin:mail/send`; \
+                  `*` is every method.",
+    },
+    Key {
+        name: "approval.wait_seconds",
+        shape: Shape::Number,
+        default: "60",
+        meaning: "How long a call waits for your answer. After that the run stops, and is \
+                  continued when you answer.",
+    },
+    Key {
+        name: "journal.keep",
+        shape: Shape::Number,
+        default: "10000",
+        meaning: "How many ended runs are kept on record. Runs that wait for an approval are \
+                  always kept.",
+    },
+    Key {
+        name: "models.default",
+        shape: Shape::Text,
+        default: "the first of the list",
+        meaning: "The model of chats that chose none: an id of the list, `demo`, or `script:FILE`.",
+    },
+    Key {
+        name: "models.vision",
+        shape: Shape::Text,
+        default: "none",
+        meaning: "The model that looks at images where a chat's own model cannot.",
+    },
+    Key {
+        name: "models.list",
+        shape: Shape::Models,
+        default: "[]",
+        meaning: "Models, each a table `[[models.list]]`: see below. With none, the keys of the \
+                  environment are used, such as `OPENAI_API_KEY`; without those, Ollama or \
+                  llama.cpp on this machine; with nothing at all, a demo with fixed answers.",
+    },
+    Key {
+        name: "agent.rounds",
+        shape: Shape::Count,
+        default: "30",
+        meaning: "How often a model is asked in one turn; then once more, for its last word.",
+    },
+    Key {
+        name: "agent.error_retries",
+        shape: Shape::Number,
+        default: "3",
+        meaning: "How many answers whose code failed are given another chance in one turn.",
+    },
+    Key {
+        name: "agent.call_timeout_seconds",
+        shape: Shape::Count,
+        default: "120",
+        meaning: "How long one tool call may take.",
+    },
+    Key {
+        name: "agent.depth",
+        shape: Shape::Number,
+        default: "5",
+        meaning: "How deep agents may ask agents.",
+    },
+    Key {
+        name: "agent.observation_bytes",
+        shape: Shape::Count,
+        default: "60000",
+        meaning: "How much of a result goes to the model at once; the rest goes into a file under \
+                  `/app/shared`.",
+    },
+    Key {
+        name: "agent.history_tokens",
+        shape: Shape::Count,
+        default: "32000",
+        meaning: "How long a conversation may grow before it is summarised.",
+    },
+    Key {
+        name: "agent.debounce_ms",
+        shape: Shape::Number,
+        default: "600",
+        meaning: "Messages of a platform that arrive within this time are answered together. The \
+                  command line does not wait.",
+    },
+    Key {
+        name: "agent.keep_requests",
+        shape: Shape::Flag,
+        default: "true",
+        meaning: "Keep on record what models were asked, at the price of space.",
+    },
+    Key {
+        name: "agent.administrators",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Users of platforms whose word counts as yours. At the command line it is yours.",
+    },
+    Key {
+        name: "answer.private",
+        shape: Shape::Flag,
+        default: "true",
+        meaning: "Answer every message of a private chat.",
+    },
+    Key {
+        name: "answer.mentioned",
+        shape: Shape::Flag,
+        default: "true",
+        meaning: "Answer where the bot is mentioned.",
+    },
+    Key {
+        name: "answer.prefixes",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Answer messages that begin with one of these.",
+    },
+    Key {
+        name: "answer.names",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Answer messages that contain one of these.",
+    },
+    Key {
+        name: "answer.probability",
+        shape: Shape::Fraction,
+        default: "0.0",
+        meaning: "Answer any message with this probability.",
+    },
+    Key {
+        name: "answer.allow",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Answer only these users, if any are listed.",
+    },
+    Key {
+        name: "answer.block",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Never answer these users.",
+    },
+    Key {
+        name: "budget.turn_tokens",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Tokens, in and out, that models may use in one turn.",
+    },
+    Key {
+        name: "budget.turn_calls",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Calls of methods in one turn.",
+    },
+    Key {
+        name: "budget.turn_seconds",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Seconds of work in one turn.",
+    },
+    Key {
+        name: "budget.conversation_tokens",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Tokens, in and out, that models may use in one conversation.",
+    },
+    Key {
+        name: "budget.conversation_calls",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Calls of methods in one conversation.",
+    },
+    Key {
+        name: "budget.conversation_seconds",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Seconds of work in one conversation.",
+    },
+    Key {
+        name: "budget.user_day_tokens",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Tokens, in and out, that models may use for one user on one day (UTC).",
+    },
+    Key {
+        name: "budget.user_day_calls",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Calls of methods by one user on one day (UTC).",
+    },
+    Key {
+        name: "budget.user_day_seconds",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Seconds of work for one user on one day (UTC).",
+    },
+    Key {
+        name: "budget.day_tokens",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Tokens, in and out, that models may use for everybody on one day (UTC).",
+    },
+    Key {
+        name: "budget.day_calls",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Calls of methods by everybody on one day (UTC).",
+    },
+    Key {
+        name: "budget.day_seconds",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Seconds of work for everybody on one day (UTC).",
+    },
+    Key {
+        name: "fetch.allow",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Hosts that `fetch_page` may get pages from: `example.com`, `*.example.com`, or \
+                  `*` for every public one. Addresses that are not public are never fetched.",
+    },
+    Key {
+        name: "serve.listen",
+        shape: Shape::Choice("an address such as 127.0.0.1:8420"),
+        default: "\"127.0.0.1:8420\"",
+        meaning: "Where `callgate serve` listens; port 0 takes a free one.",
+    },
+    Key {
+        name: "serve.hosts",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Names the server is reached by besides those of this machine itself, such as \
+                  `gate.example.org`. Requests for other names are refused.",
+    },
+];
