@@ -1,6 +1,8 @@
 //! The round trip of one call, timed by the code that makes it: straight to a callback, through the
 //! gate to a pure and to an effectful method, and the way of a peer, over HTTP with pickles.
 
+use std::time::Duration;
+
 use anyhow::{Context, ensure};
 use callgate_agent::Task;
 use callgate_contract::{CodeReply, Sandbox, Stop, Value};
@@ -15,6 +17,9 @@ use crate::{
 
 /// Bytes of the value that goes there and back, and how many calls a round makes with it.
 const SIZES: [(usize, usize); 3] = [(0, 400), (1_000, 400), (100_000, 60)];
+
+/// Before each run: the pool fills the places that runs before left, which keeps a core busy.
+const SETTLE: Duration = Duration::from_millis(60);
 
 const WAYS: [&str; 3] = ["bare", "pure", "effectful"];
 
@@ -36,6 +41,7 @@ impl Calls {
         for ((size, count), samples) in SIZES.into_iter().zip(&mut self.0) {
             for (way, samples) in WAYS.into_iter().zip(&mut samples.ours) {
                 let code = code(way, size, count);
+                std::thread::sleep(SETTLE);
                 let printed = match way {
                     "bare" => bare(scene, &code).await?,
                     _ => gated(scene, code).await?,
