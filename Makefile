@@ -3,11 +3,13 @@
 
 CARGO ?= cargo
 
-.PHONY: run test bench soak lint fmt prepare
+.PHONY: run demo test bench soak lint fmt prepare
 
-run: ## Build, then take the guided tour in the real sandbox.
-	@$(CARGO) build --quiet -p callgate-cli
-	@$(CARGO) run --quiet -p callgate-cli -- demo
+run: ## Build, then serve: it says what to try, and needs no key.
+	@$(CARGO) run -p callgate-cli -- serve
+
+demo: ## Build, then take the guided tour in the real sandbox.
+	@$(CARGO) run -p callgate-cli -- demo
 
 test: prepare ## Everything that must hold, on both databases, as root and as an ordinary user.
 	$(CARGO) fmt --all --check

@@ -9,6 +9,7 @@ use callgate_contract::{
 };
 use callgate_gate::{Gate, stub};
 use callgate_store::{ApprovalState, RecordedCall, Run, RunStart, Store};
+use jiff::Timestamp;
 
 use crate::{RunError, RunReport, follow::Follower};
 
@@ -47,6 +48,9 @@ impl Task {
         }
     }
 }
+
+/// What came of a run that was executed again.
+pub type Resumed = (JournalId, Result<RunReport, RunError>);
 
 impl Coder {
     /// Runs `task` for `caller`; the run is journaled under the caller's journal id.
@@ -114,14 +118,21 @@ impl Coder {
 
     /// Executes again every run that a crash cut off. For the owner of the data directory, at its
     /// start; gives what came of each.
-    pub async fn recover(&self) -> Result<Vec<(JournalId, Result<RunReport, RunError>)>, RunError> {
+    pub async fn recover(&self) -> Result<Vec<Resumed>, RunError> {
+        self.recover_before(Timestamp::now()).await
+    }
+
+    /// Leaves alone what began after `start`, for an owner that runs others' code meanwhile.
+    pub async fn recover_before(&self, start: Timestamp) -> Result<Vec<Resumed>, RunError> {
+        let mut unfinished = self.store.journal().unfinished().await?;
+        // Runs of a turn go on with their turn.
+        unfinished.retain(|run| {
+            run.started_at <= start && run.start.code.is_some() && run.start.turn.is_none()
+        });
         let mut recovered = Vec::new();
-        for run in self.store.journal().unfinished().await? {
-            // Runs of a turn go on with their turn.
-            if run.start.code.is_some() && run.start.turn.is_none() {
-                let id = run.start.id;
-                recovered.push((id, self.resume(id, None).await));
-            }
+        for run in unfinished {
+            let id = run.start.id;
+            recovered.push((id, self.resume(id, None).await));
         }
         Ok(recovered)
     }

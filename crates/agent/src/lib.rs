@@ -28,7 +28,7 @@ mod when;
 
 pub use agent::{Agent, Wiring};
 pub use arrival::{Arrived, Override, Sessions};
-pub use code::{Coder, Task};
+pub use code::{Coder, Resumed, Task};
 pub use error::{RunError, TurnError};
 pub use excerpt::{FOR_MODEL, excerpt};
 pub use extract::{Answer, extract};

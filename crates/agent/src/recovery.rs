@@ -3,6 +3,7 @@
 
 use callgate_contract::{JournalId, TurnStop};
 use callgate_store::{ApprovalState, LogRow, TurnEnd};
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::{Agent, Arrived, TurnError, Watch, commands::Command};
@@ -18,13 +19,20 @@ pub struct Recovered {
 
 impl Agent {
     pub async fn recover(&self) -> Result<Recovered, TurnError> {
+        self.recover_before(Timestamp::now()).await
+    }
+
+    /// Leaves alone what began after `start`, for an owner that answers others meanwhile.
+    pub async fn recover_before(&self, start: Timestamp) -> Result<Recovered, TurnError> {
         let mut recovered = Recovered::default();
-        for (run, result) in self.coder().recover().await? {
+        for (run, result) in self.coder().recover_before(start).await? {
             if let Err(error) = result {
                 tracing::warn!(run = %run.0, %error, "a run could not be executed again");
             }
         }
-        for turn in self.store().turns().unfinished().await? {
+        let mut unfinished = self.store().turns().unfinished().await?;
+        unfinished.retain(|turn| turn.started_at <= start);
+        for turn in unfinished {
             let id = turn.start.id;
             if turn.start.parent.is_some() || turn.start.model.is_empty() {
                 // The turn above is told that its agent's outcome is unknown; a command that was
@@ -39,7 +47,9 @@ impl Agent {
             }
         }
         for session in self.store().log().waiting().await? {
-            for row in self.store().log().unanswered(&session).await? {
+            let mut waiting = self.store().log().unanswered(&session).await?;
+            waiting.retain(|row| row.at <= start);
+            for row in waiting {
                 match self.take_up(&row).await {
                     Ok(Arrived::Turn(_)) => recovered.messages += 1,
                     Ok(_) => {}

@@ -3,22 +3,32 @@
 
 mod approvals;
 mod calls;
+mod ears;
+mod models;
+mod personas;
 mod recovery;
 mod runs;
+mod sessions;
+mod turns;
 
 use std::{path::PathBuf, sync::Arc};
 
-use callgate_agent::Coder;
+use callgate_agent::{Agent, Coder};
 use callgate_contract::{
     Budget, Caller, Cancel, Grant, JournalId, OutputListener, Role, SessionKey, Surface,
 };
 use callgate_gate::{Gate, signature};
 use callgate_sandbox::Jail;
+use callgate_server::{Counted, Metrics};
 use callgate_store::Store;
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
+use tokio::sync::OnceCell;
 
 use crate::{config::Config, failure::Failure, packages, request::Request};
 
+use ears::Ears;
+pub use ears::Hear;
 use runs::Running;
 
 /// Messages that one run or call may send.
@@ -29,14 +39,17 @@ const MESSAGES: u64 = 1_000;
 pub struct Settings {
     pub data: PathBuf,
     pub config: Config,
+    /// A model that this process alone has, besides the configured ones.
+    pub model: Option<String>,
 }
 
-/// What the process at the terminal wants to hear of its own run while it goes on.
+/// What the asker wants to hear while it waits. Of another process, only events arrive.
 #[derive(Default)]
 pub struct Live {
     pub output: Option<OutputListener>,
     /// Told the number and method of each approval the run waits for.
     pub asked: Option<fn(i64, &str)>,
+    pub events: Option<Hear>,
     pub cancel: Cancel,
 }
 
@@ -48,25 +61,40 @@ pub struct App {
     gate: Gate,
     coder: Coder,
     running: Arc<Running>,
+    /// What began later is ours, and not to be recovered.
+    began: Timestamp,
+    ears: Arc<Ears>,
+    jail: Arc<Jail>,
+    metrics: Arc<Metrics>,
+    /// What code finds besides the standard library.
+    packages: Vec<String>,
+    model: Option<String>,
+    /// Made when it is first needed: models may have to be looked for.
+    agent: Arc<OnceCell<Agent>>,
 }
 
 impl App {
     pub async fn open(settings: &Settings) -> Result<App, Failure> {
         let store = Store::open(settings.config.store(&settings.data)).await?;
         let gate = Gate::new(store.clone(), settings.config.policy());
-        for method in callgate_builtins::all(store.clone()) {
+        let built_in = callgate_builtins::with(store.clone(), settings.config.methods()?);
+        let search = callgate_agent::search::methods::all(&gate);
+        for method in built_in.into_iter().chain(search) {
             gate.register(method).map_err(|error| {
                 Failure::new(error.to_string(), "this is a fault of callgate: report it")
             })?;
         }
-        let packages = packages::installed_at(&settings.data);
+        let installed = packages::installed_at(&settings.data);
+        let packages = packages::list(&settings.data);
         let jail = settings
             .config
-            .jail(store.files().sessions_path(), packages);
+            .jail(store.files().sessions_path(), installed);
+        let jail = Arc::new(Jail::new(jail));
+        let metrics = Arc::new(Metrics::new(store.clone()));
         let coder = Coder {
             gate: gate.clone(),
             store: store.clone(),
-            sandbox: Arc::new(Jail::new(jail)),
+            sandbox: Arc::new(Counted::new(jail.clone(), metrics.clone())),
             limits: settings.config.limits(),
         };
         Ok(App {
@@ -75,7 +103,26 @@ impl App {
             gate,
             coder,
             running: Arc::default(),
+            began: Timestamp::now(),
+            ears: Arc::default(),
+            jail,
+            metrics,
+            packages: packages.into_iter().map(|package| package.name).collect(),
+            model: settings.model.clone(),
+            agent: Arc::default(),
         })
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn jail(&self) -> &Arc<Jail> {
+        &self.jail
+    }
+
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
     }
 
     pub async fn answer(&self, request: Request, live: Live) -> Result<Json, Failure> {
@@ -83,8 +130,14 @@ impl App {
             Request::Run(run) => self.run(run, live).await,
             Request::Cancel { run } => Ok(json!({ "cancelled": self.running.cancel(run) })),
             Request::Call(call) => self.call(call).await,
-            Request::Methods { session } => Ok(self.methods(&session)),
-            Request::Method { name } => self.method(&name),
+            Request::Methods { session } => {
+                self.offer_personas().await?;
+                Ok(self.methods(&session))
+            }
+            Request::Method { name } => {
+                self.offer_personas().await?;
+                self.method(&name)
+            }
             Request::Approvals { all } => self.approvals(all).await,
             Request::Answer { id, answer, always } => self.settle(id, answer, always).await,
             Request::NewKey => {
@@ -98,6 +151,25 @@ impl App {
                 self.store.keys().revoke(&id).await?;
                 Ok(json!({ "revoked": id }))
             }
+            Request::Send(message) => self.send(message, live).await,
+            Request::Listen { session } => self.listen(&session, live).await,
+            Request::Stop { session } => {
+                let stopped = self.agent.get().is_some_and(|agent| agent.stop(&session));
+                Ok(json!({ "stopped": stopped }))
+            }
+            Request::Sessions => self.sessions().await,
+            Request::Session { session, limit } => self.session(&session, limit).await,
+            Request::Fork { session, upto } => self.fork(&session, upto).await,
+            Request::Personas => self.personas().await,
+            Request::Persona { name } => self.persona(&name).await,
+            Request::SetPersona(set) => self.set_persona(set).await,
+            Request::DeletePersona { name } => self.delete_persona(name).await,
+            Request::Prompt {
+                session,
+                user,
+                mode,
+            } => self.prompt(&session, &user, mode).await,
+            Request::Models => self.list_models().await,
         }
     }
 

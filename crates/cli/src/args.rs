@@ -1,10 +1,17 @@
 //! What can be typed. Help texts are part of the product: each command says what it does, what it
 //! prints, and shows lines to copy.
 
+mod talk;
+
 use std::path::PathBuf;
 
 use callgate_contract::SessionKey;
 use clap::{Args, Parser, Subcommand};
+
+pub use talk::{
+    By, Chat, Model, ModelCommand, Persona, PersonaCommand, Prompt, Send, Serve, Session,
+    SessionCommand, SetPersona,
+};
 
 /// Write a function once; let AI call it safely.
 ///
@@ -17,7 +24,7 @@ use clap::{Args, Parser, Subcommand};
     version,
     disable_help_subcommand = true,
     verbatim_doc_comment,
-    after_help = "Begin with `callgate demo`, a tour of one minute."
+    after_help = "Begin with `callgate demo`, a tour of one minute, or `callgate chat`."
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -51,6 +58,9 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Serve(Serve),
+    Chat(Chat),
+    Send(Send),
     Run(Run),
     Call(Call),
     Methods(Methods),
@@ -58,6 +68,10 @@ pub enum Command {
     Sandbox(Sandbox),
     Doctor(Doctor),
     Demo(Demo),
+    Session(Session),
+    Persona(Persona),
+    Prompt(Prompt),
+    Model(Model),
     Key(Key),
 }
 

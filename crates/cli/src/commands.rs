@@ -2,12 +2,19 @@
 
 mod approval;
 mod call;
+mod chat;
 mod demo;
 mod doctor;
 mod key;
 mod methods;
+mod model;
+mod persona;
+mod prompt;
 mod run;
 mod sandbox;
+mod send;
+mod serve;
+mod session;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -28,6 +35,9 @@ const DATA: &str = "./callgate-data";
 pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
     let Arguments { common, command } = arguments;
     match command {
+        Command::Serve(serve) => serve::perform(&common, serve).await,
+        Command::Chat(chat) => chat::perform(&common, chat).await,
+        Command::Send(send) => send::perform(&common, send).await,
         Command::Run(run) => run::perform(&common, run).await,
         Command::Call(call) => call::perform(&common, call).await,
         Command::Methods(methods) => methods::perform(&common, methods).await,
@@ -36,6 +46,10 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,
         Command::Key(key) => key::perform(&common, key).await,
+        Command::Session(session) => session::perform(&common, session).await,
+        Command::Persona(persona) => persona::perform(&common, persona).await,
+        Command::Prompt(prompt) => prompt::perform(&common, prompt).await,
+        Command::Model(model) => model::perform(&common, model).await,
     }
 }
 
@@ -45,7 +59,11 @@ impl Common {
         // The sandbox is started elsewhere and would look from there.
         let data = std::path::absolute(&data).unwrap_or(data);
         let config = Config::load(&data, self.config.as_deref())?;
-        Ok(Settings { data, config })
+        Ok(Settings {
+            data,
+            config,
+            model: None,
+        })
     }
 }
 

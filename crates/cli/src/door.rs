@@ -3,12 +3,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_store::{ControlError, Handler, Owner, OwnerError};
+use callgate_store::{ControlError, Events, Handler, Owner, OwnerError};
 use serde_json::{Value as Json, json};
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
 
 use crate::{
-    app::{App, Live, Settings},
+    app::{App, Hear, Live, Settings},
     failure::Failure,
     request::{Answer, Request},
     show,
@@ -25,8 +25,12 @@ const FAREWELL: Duration = Duration::from_millis(50);
 pub enum Purpose {
     /// Reads or changes rows and is gone.
     Look,
-    /// Runs code or calls methods: recovers first, and serves others meanwhile.
+    /// Runs code or calls methods: recovers runs first, and serves others meanwhile.
     Work,
+    /// Answers messages: recovers runs and turns first, and serves others meanwhile.
+    Talk,
+    /// Serves others at once; what is to be recovered, its command does meanwhile.
+    Stay,
 }
 
 pub struct Door {
@@ -57,14 +61,24 @@ impl Door {
         self.inside.is_none()
     }
 
-    /// Does it here, or has the owner do it; then nothing of `live` is heard.
+    /// Of the owner, if that is us.
+    pub fn app(&self) -> Option<&App> {
+        self.inside.as_ref().map(|inside| &inside.app)
+    }
+
+    /// Does it here, or has the owner do it; then only events of `live` are heard.
     pub async fn perform(&mut self, request: Request, live: Live) -> Result<Json, Failure> {
         let until = Instant::now() + PATIENCE;
         loop {
             if let Some(inside) = &self.inside {
                 return inside.app.answer(request, live).await;
             }
-            let asked = callgate_store::request(&self.settings.data, &json!(request)).await;
+            let heard = |event| {
+                if let (Some(hear), Ok(event)) = (&live.events, serde_json::from_value(event)) {
+                    hear(event);
+                }
+            };
+            let asked = callgate_store::request(&self.settings.data, &json!(request), heard).await;
             match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
                 Ok(Answer::Done(value)) => return Ok(value),
                 Ok(Answer::Failed(failure)) => return Err(failure),
@@ -112,14 +126,14 @@ async fn enter(settings: &Settings, purpose: Purpose) -> Result<Option<Inside>, 
     let visitors = Arc::new(Visitors::default());
     let serving = match purpose {
         Purpose::Look => None,
-        Purpose::Work => Some(serve(owner.clone(), app.clone(), visitors.clone())),
+        _ => Some(serve(owner.clone(), app.clone(), visitors.clone())),
     };
     // Served before recovering: what is recovered may wait for an answer.
-    if purpose == Purpose::Work {
-        for recovered in app.recover().await? {
-            let (run, what) = (recovered.run.0, recovered.what);
-            show::note(&format!("recovered run {run}: {what}"));
-        }
+    if let Purpose::Work | Purpose::Talk = purpose {
+        recover_runs(&app).await?;
+    }
+    if purpose == Purpose::Talk {
+        app.recover_turns().await?;
     }
     Ok(Some(Inside {
         app,
@@ -129,13 +143,19 @@ async fn enter(settings: &Settings, purpose: Purpose) -> Result<Option<Inside>, 
     }))
 }
 
+/// Runs that the last owner left; each is told of.
+pub async fn recover_runs(app: &App) -> Result<(), Failure> {
+    for recovered in app.recover().await? {
+        let (run, what) = (recovered.run.0, recovered.what);
+        show::note(&format!("recovered run {run}: {what}"));
+    }
+    Ok(())
+}
+
 fn serve(owner: Arc<Owner>, app: App, visitors: Arc<Visitors>) -> JoinHandle<()> {
-    let handler: Handler = Arc::new(move |request| {
+    let handler: Handler = Arc::new(move |request, events| {
         let (app, visitors) = (app.clone(), visitors.clone());
         Box::pin(async move {
-            let Some(_visit) = visitors.enter() else {
-                return json!(Answer::Closing);
-            };
             let request = match serde_json::from_value(request) {
                 Ok(request) => request,
                 Err(error) => {
@@ -144,7 +164,22 @@ fn serve(owner: Arc<Owner>, app: App, visitors: Arc<Visitors>) -> JoinHandle<()>
                     return json!(Answer::Failed(Failure::new(reason, hint)));
                 }
             };
-            match app.answer(request, Live::default()).await {
+            let live = Live {
+                events: Some(forwarded(events.clone())),
+                ..Live::default()
+            };
+            if let Request::Listen { .. } = request {
+                // Nothing is waited for: who listens is no visitor, and leaves when it likes.
+                tokio::select! {
+                    _ = app.answer(request, live) => {}
+                    () = events.closed() => {}
+                }
+                return json!(Answer::Closing);
+            }
+            let Some(_visit) = visitors.enter() else {
+                return json!(Answer::Closing);
+            };
+            match app.answer(request, live).await {
                 Ok(value) => json!(Answer::Done(value)),
                 Err(failure) => json!(Answer::Failed(failure)),
             }
@@ -155,6 +190,10 @@ fn serve(owner: Arc<Owner>, app: App, visitors: Arc<Visitors>) -> JoinHandle<()>
             tracing::warn!(%error, "other commands cannot reach this process");
         }
     })
+}
+
+fn forwarded(events: Events) -> Hear {
+    Arc::new(move |event| events.tell(json!(event)))
 }
 
 /// Counts requests in progress. A watch, since closing must neither miss a visitor that has just

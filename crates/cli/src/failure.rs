@@ -1,9 +1,10 @@
 //! [`Failure`]: why a command did not succeed, in one line, and what to do about it, in another.
 //! Every error of the crates below becomes one here and nowhere else.
 
-use callgate_agent::RunError;
+use callgate_agent::{RunError, TurnError};
 use callgate_contract::SandboxError;
 use callgate_gate::CallError;
+use callgate_models::InvalidModel;
 use callgate_store::{ControlError, OwnerError, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ impl From<StoreError> for Failure {
                 "see what waits for an answer with `callgate approval list`"
             }
             StoreError::UnknownKey(_) => "see the keys with `callgate key list`",
+            StoreError::UnknownPersona(_) => "see the personas with `callgate persona list`",
+            StoreError::PersonaName { .. } => "choose another name",
+            StoreError::OddDialogs { .. } => "give --dialog USER ASSISTANT, as often as you like",
             _ => "see `callgate doctor`",
         };
         Failure::new(error.to_string(), hint)
@@ -69,6 +73,29 @@ impl From<RunError> for Failure {
             RunError::Store(error) => error.into(),
             other => Failure::new(other.to_string(), DOCTOR),
         }
+    }
+}
+
+impl From<TurnError> for Failure {
+    fn from(error: TurnError) -> Self {
+        match error {
+            TurnError::Store(error) => error.into(),
+            TurnError::Run(error) => error.into(),
+            other => Failure::new(other.to_string(), DOCTOR),
+        }
+    }
+}
+
+impl From<InvalidModel> for Failure {
+    fn from(error: InvalidModel) -> Self {
+        let hint = match &error {
+            InvalidModel::Unknown { .. } => "see the models with `callgate model list`",
+            InvalidModel::Script { .. } => {
+                "each line is an answer: {\"content\": \"...\"} or {\"tool_calls\": [...]}"
+            }
+            _ => "docs/configuration.md shows how a model is written down",
+        };
+        Failure::new(error.to_string(), hint)
     }
 }
 

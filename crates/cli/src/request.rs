@@ -1,7 +1,9 @@
 //! What the owner of a data directory can be asked, by its own command line or by another process
-//! through the control socket. The answer is the JSON that `--json` prints.
+//! through the control socket, and what it tells meanwhile. The answer is the JSON that `--json`
+//! prints.
 
-use callgate_contract::{JournalId, SessionKey};
+use callgate_agent::TurnEvent;
+use callgate_contract::{JournalId, Message, Mode, SessionKey};
 use callgate_store::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -37,6 +39,78 @@ pub enum Request {
     RevokeKey {
         id: String,
     },
+    Send(SendMessage),
+    /// Hear what goes out in a session, until the asker leaves.
+    Listen {
+        session: SessionKey,
+    },
+    /// Of the turn that runs in a session.
+    Stop {
+        session: SessionKey,
+    },
+    Sessions,
+    Session {
+        session: SessionKey,
+        /// Newest rows of the log.
+        limit: u32,
+    },
+    Fork {
+        session: SessionKey,
+        upto: Option<u64>,
+    },
+    Personas,
+    Persona {
+        name: String,
+    },
+    SetPersona(SetPersona),
+    DeletePersona {
+        name: String,
+    },
+    Prompt {
+        session: SessionKey,
+        user: String,
+        mode: Option<Mode>,
+    },
+    Models,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SendMessage {
+    pub text: String,
+    pub session: SessionKey,
+    pub user: String,
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
+}
+
+/// `None` leaves a field as it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SetPersona {
+    pub name: String,
+    pub prompt: Option<String>,
+    pub mode: Option<Mode>,
+    /// Empty leaves the choice to the session.
+    pub model: Option<String>,
+    pub methods: Option<Methods>,
+    /// User and assistant in turn; empty removes them.
+    pub dialogs: Option<Vec<String>>,
+}
+
+/// Which methods a persona holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Methods {
+    All,
+    Only(Vec<String>),
+}
+
+/// What happens before the answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A message goes out.
+    Message(Message),
+    Turn(TurnEvent),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

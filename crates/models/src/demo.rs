@@ -52,7 +52,9 @@ fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
         return words(&format!("{LABEL} Done: {results}"));
     }
     let said = last_said(&request.messages);
-    let Some((wish, about)) = wish(&said).filter(|(wish, _)| offers(request, wish.method())) else {
+    let Some((wish, about)) =
+        wish(newest(&said)).filter(|(wish, _)| offers(request, wish.method()))
+    else {
         return words(&format!(
             "{LABEL} No model is configured, so fixed answers stand in for one. Ask me what time \
              it is, to remember something, or to send a message. For real answers set \
@@ -99,6 +101,17 @@ impl Wish {
             Wish::Send => json!({"text": format!("{LABEL} {about}")}),
         };
         object.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// What the newest message says: of a chat shown line by line, the last entry of a user. The facts
+/// of the moment, which follow, are nobody's wish.
+fn newest(said: &str) -> &str {
+    let said = said.split("# This moment").next().unwrap_or(said);
+    let of_user = |line: &&str| line.starts_with("[#") && line.contains("] user ");
+    match said.lines().rev().find(of_user) {
+        Some(entry) => entry.split_once(": ").map_or("", |(_, text)| text),
+        None => said,
     }
 }
 
@@ -177,4 +190,20 @@ fn call(wish: Wish, about: &str) -> Vec<ModelEvent> {
         extra: None,
     };
     vec![ModelEvent::ToolCall(call), ModelEvent::Finished { reason }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest;
+
+    #[test]
+    fn only_the_newest_message_is_a_wish() {
+        let chat = "# The chat\n[#1 07:41] user ann: remember the milk\n[#2 07:41] system: \
+            Remembered 'milk'\n[#3 07:42] user ann (to you): hello\n# This moment\n- remember";
+        assert_eq!(newest(chat), "hello");
+        assert_eq!(
+            newest("what time is it?\n# This moment\n- x"),
+            "what time is it?\n"
+        );
+    }
 }

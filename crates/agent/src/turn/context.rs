@@ -78,11 +78,16 @@ impl Turn {
     }
 
     fn push_dialogs(&mut self) {
-        let dialogs = self
-            .persona
-            .as_ref()
-            .and_then(|persona| persona.begin_dialogs.clone());
-        for (place, text) in dialogs.into_iter().flatten().enumerate() {
+        let persona = self.persona.as_ref();
+        let dialogs = persona.and_then(|persona| persona.begin_dialogs.clone());
+        let dialogs = dialogs.unwrap_or_default();
+        // Compat(astrbot): a plugin may store a line without its answer; then none is used.
+        if !dialogs.len().is_multiple_of(2) {
+            let persona = persona.map(|persona| &persona.name);
+            tracing::warn!(?persona, "an odd number of opening lines is left out");
+            return;
+        }
+        for (place, text) in dialogs.into_iter().enumerate() {
             self.request.messages.push(match place % 2 {
                 0 => ModelMessage::user(text),
                 _ => ModelMessage::assistant(text),

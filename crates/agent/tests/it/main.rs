@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arriving;
+mod conversations;
 mod durability;
 mod extract;
 mod kinds;
+mod many;
 mod prompt;
 mod recovery;
 mod scene;
 mod search;
+mod seeds;
 mod stage;
 mod turns;

@@ -2,6 +2,7 @@
 //! an outside witness counts: nothing lost, nothing doubled, no recorded reply asked for again,
 //! and an effect of which nobody knows is reported and not repeated.
 
+mod after;
 mod play;
 
 use std::{
@@ -187,16 +188,23 @@ async fn left(store: &Store) -> Left {
     }
 }
 
-/// Without the turn's own id, which is in the names of files.
+/// Without the turn's own id, which is in the names of files, and the time of messages.
 fn unnamed(json: &Json, turn: JournalId) -> Json {
     let text = json.to_string();
     let text = text.replace(&turn.0.simple().to_string(), "TURN");
-    serde_json::from_str(&text).unwrap()
+    let mut entries = text.split("[#");
+    let mut without = entries.next().unwrap().to_owned();
+    for entry in entries {
+        let (head, rest) = entry.split_once(']').unwrap();
+        let number = head.split(' ').next().unwrap();
+        without += &format!("[#{number}]{rest}");
+    }
+    serde_json::from_str(&without).unwrap()
 }
 
 /// False if the process never came to this pass of the point.
+#[allow(clippy::print_stdout, reason = "which case failed, shown with it only")]
 async fn check(home: &Home, scenario: Scenario, point: &str, pass: usize, whole: &Left) -> bool {
-    // Shown with a failure only.
     println!("{scenario:?} on {home}, killed at {point}:{pass}");
     if !is_killed(home, scenario, point, pass) {
         return false;

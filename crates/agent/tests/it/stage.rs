@@ -9,8 +9,8 @@ use std::{
 
 use callgate_agent::{Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring};
 use callgate_contract::{
-    BoxFuture, CallArguments, FinishReason, Message, Model, ModelError, ModelEvent, ModelReply,
-    ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, SessionKey, ToolCall,
+    Accepts, BoxFuture, CallArguments, FinishReason, Message, Model, ModelError, ModelEvent,
+    ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, SessionKey, ToolCall,
 };
 use callgate_gate::GatePolicy;
 use callgate_store::{Incoming, Sender, Store};
@@ -23,6 +23,7 @@ pub struct Scripted {
     replies: Arc<Mutex<VecDeque<ModelReply>>>,
     /// What it was asked, in order.
     pub asked: Arc<Mutex<Vec<ModelRequest>>>,
+    pub accepts: Accepts,
 }
 
 impl Scripted {
@@ -53,6 +54,10 @@ impl Scripted {
 }
 
 impl Model for Scripted {
+    fn accepts(&self) -> Accepts {
+        self.accepts
+    }
+
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         Box::pin(async move {
             self.asked.lock().unwrap().push(request);

@@ -1,5 +1,5 @@
 //! What waits for the operator, and what follows from an answer: the call that still waits goes
-//! on; a run that stopped to wait is executed again.
+//! on; a run or a turn that stopped to wait is executed again.
 
 use callgate_store::{Approval, ApprovalState};
 use serde_json::{Value as Json, json};
@@ -22,6 +22,14 @@ impl App {
     ) -> Result<Json, Failure> {
         let approval = self.gate.answer(id, verdict.into(), always).await?;
         let run = approval.ask.journal;
+        if let Some(turn) = self.turn_of(run).await? {
+            let report = self.go_on(turn, id).await?;
+            return Ok(json!({
+                "approval": shown(&approval),
+                "continues": report.is_none(),
+                "report": report,
+            }));
+        }
         let report = match self.continue_answered(run).await {
             // How the call went on is told, but the answer itself was given.
             Some(Err(failure)) => Some(json!(failure)),

@@ -18,6 +18,7 @@ const SEQUENCE: u64 = 1;
 impl App {
     pub(super) async fn call(&self, request: CallMethod) -> Result<Json, Failure> {
         let arguments = arguments(request.arguments)?;
+        self.offer_personas().await?;
         let id = JournalId::fresh();
         let held = self.running.enter(id, Cancel::default());
         let caller = self.caller(request.session, request.user, Surface::Remote, id);

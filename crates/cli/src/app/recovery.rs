@@ -17,7 +17,7 @@ pub struct Recovered {
 impl App {
     pub async fn recover(&self) -> Result<Vec<Recovered>, Failure> {
         let mut recovered = self.end_what_cannot_go_on().await?;
-        for (run, result) in self.coder.recover().await? {
+        for (run, result) in self.coder.recover_before(self.began).await? {
             let what = match result {
                 Ok(report) => told(&report),
                 Err(error) => Failure::from(error).error,
@@ -26,6 +26,10 @@ impl App {
         }
         // The answer was given, and the last owner died before it could act on it.
         for run in self.store.journal().waiting_for_approval().await? {
+            // Code of a turn goes on with its turn.
+            if run.start.turn.is_some() {
+                continue;
+            }
             let run = run.start.id;
             if let Some(result) = self.continue_answered(run).await {
                 let what = match result {
@@ -40,10 +44,22 @@ impl App {
         Ok(recovered)
     }
 
+    /// Turns that were cut off go on, messages nobody took are answered.
+    pub async fn recover_turns(&self) -> Result<(), Failure> {
+        let agent = self.agent().await?;
+        let recovered = agent.recover_before(self.began).await?;
+        for turn in recovered.turns {
+            tracing::info!(turn = %turn.0, "a turn that was cut off went on");
+        }
+        Ok(())
+    }
+
     async fn end_what_cannot_go_on(&self) -> Result<Vec<Recovered>, Failure> {
         let mut ended = Vec::new();
         let journal = self.store.journal();
-        for run in journal.unfinished().await? {
+        let mut unfinished = journal.unfinished().await?;
+        unfinished.retain(|run| run.started_at <= self.began);
+        for run in unfinished {
             let id = run.start.id;
             let (stop, what) = if self.is_asked(id).await? {
                 // Executing it now would only wait again; the answer will do that.

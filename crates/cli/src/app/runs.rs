@@ -66,6 +66,7 @@ impl App {
                 "leave out its id",
             ));
         };
+        self.offer_personas().await?;
         let caller = self.caller(request.session, request.user, Surface::Code, id);
         let limits = request.timeout_seconds.map(|seconds| {
             let mut limits = self.config.limits();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use callgate_agent::RunReport;
 use serde_json::Value as Json;
 
-use super::{call::readable, run::show_report};
+use super::{call::readable, run::show_report, send::show_message};
 use crate::{
     args::{Approval, ApprovalCommand, Common},
     door::Purpose,
@@ -32,7 +32,7 @@ pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Fa
         answer: verdict,
         always: answer.always,
     };
-    let settled = super::ask(common, Purpose::Work, request).await?;
+    let settled = super::ask(common, Purpose::Talk, request).await?;
     match common.json {
         true => show::json(&settled),
         false => show_settled(&settled),
@@ -79,7 +79,13 @@ fn show_settled(settled: &Json) {
     ));
     let report = &settled["report"];
     if settled["continues"] == true {
-        show::note("the run goes on where it waits");
+        show::note("it goes on where it waits");
+    } else if let Some(messages) = report["messages"].as_array() {
+        for message in messages {
+            show_message(&message["parts"]);
+        }
+        let stop = report["stop"].as_str().unwrap_or_default();
+        show::note(&format!("the turn went on: {stop}"));
     } else if report["stop"].is_string() {
         match super::read::<RunReport>(report.clone()) {
             Ok(report) => show_report(&report, 0),

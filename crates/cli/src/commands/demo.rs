@@ -148,10 +148,8 @@ fn show_call(call: &CallReport) {
 
 fn show_next() {
     show::line(&format!("\n{}", paint(Colour::Bold, "What to try next")));
-    if let Some(program) = not_in_path() {
-        show::line(&format!("  alias callgate={program}"));
-    }
-    for (command, what) in [
+    show_commands(&[
+        ("callgate chat", "talk to it"),
         ("callgate methods", "what code can call here"),
         (
             "callgate methods send_message",
@@ -164,7 +162,15 @@ fn show_next() {
         ("callgate run FILE.py", "run your own code"),
         ("callgate sandbox install numpy pandas", "give it packages"),
         ("callgate doctor", "check this machine"),
-    ] {
+    ]);
+}
+
+/// Lines to copy, each with what it does.
+pub fn show_commands(commands: &[(&str, &str)]) {
+    if let Some(program) = not_in_path() {
+        show::line(&format!("  alias callgate={program}"));
+    }
+    for (command, what) in commands {
         let what = paint(Colour::Dim, &format!("# {what}"));
         show::line(&format!("  {command:<42} {what}"));
     }

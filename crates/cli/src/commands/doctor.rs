@@ -165,6 +165,7 @@ async fn try_sandbox(settings: &Settings) -> Result<RunReport, Failure> {
     let mut trial = Settings {
         data: directory.path().join("data"),
         config: settings.config.clone(),
+        model: None,
     };
     trial.config.database = Database::default();
     trial.config.approval = Approval::default();

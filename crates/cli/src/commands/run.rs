@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// As shells report a program that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
+pub const INTERRUPTED: i32 = 130;
 /// Lines of an observation that are shown.
 const SHOWN_LINES: usize = 12;
 
@@ -44,7 +44,7 @@ pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
     let live = Live {
         output: (!common.json).then(|| stream(streamed.clone())),
         asked: Some(tell_asked),
-        cancel: Cancel::default(),
+        ..Live::default()
     };
     let id = request.run;
     let watching = tokio::spawn(on_interrupt(
@@ -105,7 +105,7 @@ async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, JournalId)>) 
     if let Some((settings, run)) = elsewhere {
         let request = json!(Request::Cancel { run });
         // If it cannot be told, the second signal still works.
-        let _ = callgate_store::request(&settings.data, &request).await;
+        let _ = callgate_store::request(&settings.data, &request, drop).await;
     }
     if interrupted().await {
         // The jailed processes die with us.
@@ -113,7 +113,8 @@ async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, JournalId)>) 
     }
 }
 
-async fn interrupted() -> bool {
+/// Waits for a signal that wants us to end; false if signals cannot be heard.
+pub async fn interrupted() -> bool {
     let listen = |kind| signal(kind).ok();
     let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) = (
         listen(SignalKind::interrupt()),
@@ -199,7 +200,7 @@ pub fn observed(observation: &Observation) -> String {
     lines.join("\n")
 }
 
-fn part(part: &Part) -> String {
+pub fn part(part: &Part) -> String {
     match part {
         Part::Text { text } => text.clone(),
         Part::Image { url } => format!("[image] {}", show::shortened(url, 60)),

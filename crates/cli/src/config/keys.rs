@@ -100,7 +100,6 @@ impl Shape {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeSet, path::Path};

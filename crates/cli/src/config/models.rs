@@ -105,12 +105,21 @@ mod tests {
     fn what_is_wrong_is_said_without_the_key() {
         for (toml, reason) in [
             ("base_url = 'x'\nkey = 'secret'", "missing field `id`"),
-            ("id = 'a'\nbase_url = 'x'\nkay = 'secret'", "unknown field `kay`"),
-            ("id = 'a'\nbase_url = 'x'\nkey = 'secret'\nkey_env = 'A'", "either"),
+            (
+                "id = 'a'\nbase_url = 'x'\nkay = 'secret'",
+                "unknown field `kay`",
+            ),
+            (
+                "id = 'a'\nbase_url = 'x'\nkey = 'secret'\nkey_env = 'A'",
+                "either",
+            ),
             ("id = 'a'\nbase_url = 'x'\nkey_env = 3", "names a variable"),
         ] {
             let error = entry(toml).unwrap_err();
-            assert!(error.contains(reason) && !error.contains("secret"), "{error}");
+            assert!(
+                error.contains(reason) && !error.contains("secret"),
+                "{error}"
+            );
         }
         let shown = entry("id = 'a'\nbase_url = 'x'\nkey = 'secret'").unwrap();
         assert_eq!(format!("{shown:?}"), "Entry(\"a\")");

@@ -7,9 +7,15 @@
 
 mod approvals;
 mod calls;
+mod chatting;
 mod crashes;
+mod model;
 mod packages;
+mod personas;
 mod runs;
 mod scene;
+mod sending;
+mod serving;
+mod sessions;
 mod texts;
 mod tour;

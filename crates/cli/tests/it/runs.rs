@@ -1,9 +1,8 @@
 use std::io::{BufRead, BufReader};
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::scene::{Scene, finish};
+use crate::scene::{Scene, finish, interrupt};
 
 #[test]
 fn code_comes_from_a_file_or_from_standard_input() {
@@ -148,9 +147,4 @@ fn the_owner_stays_until_its_visitors_are_served() {
     let said = scene.run(code, &[]).succeeded();
     assert_eq!(said.stdout, "served\n");
     assert_eq!(finish(owner).code, Some(0));
-}
-
-fn interrupt(process: u32) {
-    let pid = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
-    kill_process(pid, Signal::INT).unwrap();
 }

@@ -8,7 +8,8 @@ use std::{
 };
 
 use callgate_contract::{Part, SessionKey};
-use callgate_store::{Store, StoreOptions};
+use callgate_store::{LogRow, Store, StoreOptions};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -31,6 +32,21 @@ impl Said {
     pub fn json(&self) -> Json {
         let read = serde_json::from_str(&self.stdout);
         read.unwrap_or_else(|error| panic!("{error} in {:?} ({})", self.stdout, self.stderr))
+    }
+
+    /// Its standard output as JSON lines.
+    pub fn lines(&self) -> Vec<Json> {
+        let read = |line| serde_json::from_str(line);
+        let lines: Result<Vec<Json>, _> = self.stdout.lines().map(read).collect();
+        lines.unwrap_or_else(|error| panic!("{error} in {:?} ({})", self.stdout, self.stderr))
+    }
+
+    /// The texts of the messages among its lines.
+    pub fn messages(&self) -> Vec<String> {
+        let lines = self.lines();
+        let messages = lines.iter().filter(|line| line["type"] == "message");
+        let text = |line: &Json| line["parts"][0]["text"].as_str().unwrap().to_owned();
+        messages.map(text).collect()
     }
 
     pub fn succeeded(self) -> Self {
@@ -70,8 +86,9 @@ impl Scene {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         for (variable, _) in std::env::vars_os() {
-            if variable.to_string_lossy().starts_with("CALLGATE_") {
-                command.env_remove(variable);
+            let name = variable.to_string_lossy();
+            if name.starts_with("CALLGATE_") || name.ends_with("_API_KEY") {
+                command.env_remove(&variable);
             }
         }
         command
@@ -93,12 +110,41 @@ impl Scene {
 
     /// Runs `code` from standard input.
     pub fn run(&self, code: &str, options: &[&str]) -> Said {
-        let mut command = self.command(&[&["run", "-"], options].concat());
+        self.given(code, &[&["run", "-"], options].concat())
+    }
+
+    /// With `text` on standard input.
+    pub fn given(&self, text: &str, arguments: &[&str]) -> Said {
+        let mut command = self.command(arguments);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(code.as_bytes()).unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
         drop(stdin);
         finish(child)
+    }
+
+    /// A scripted model with these answers, as `--model` takes it.
+    pub fn script(&self, answers: &[Json]) -> String {
+        let lines: Vec<String> = answers.iter().map(Json::to_string).collect();
+        let file = self.file("script.jsonl", &lines.join("\n"));
+        format!("script:{file}")
+    }
+
+    /// What was said in the default session: role and text.
+    pub fn said(&self) -> Vec<(String, String)> {
+        self.stored(async |store| {
+            let session: SessionKey = "cli:FriendMessage:operator".parse().unwrap();
+            let rows = store.log().list(&session, 100).await.unwrap();
+            let text = |part: &Part| match part {
+                Part::Text { text } => text.clone(),
+                other => panic!("{other:?}"),
+            };
+            let shown = |row: &LogRow| {
+                let role = format!("{:?}", row.role).to_lowercase();
+                (role, row.parts.iter().map(text).collect())
+            };
+            rows.iter().map(shown).collect()
+        })
     }
 
     /// Starts a run of `code` and leaves it running.
@@ -155,6 +201,15 @@ impl Scene {
     }
 }
 
+/// Asks again until it holds.
+pub fn wait_until(mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < until, "it never came true");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 pub fn finish(child: Child) -> Said {
     let output = child.wait_with_output().unwrap();
     Said {
@@ -162,4 +217,9 @@ pub fn finish(child: Child) -> Said {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+pub fn interrupt(process: u32) {
+    let pid = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
 }

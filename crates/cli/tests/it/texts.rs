@@ -7,6 +7,9 @@ fn help() {
     let scene = Scene::new();
     for command in [
         &[][..],
+        &["serve"],
+        &["chat"],
+        &["send"],
         &["run"],
         &["call"],
         &["methods"],
@@ -16,6 +19,12 @@ fn help() {
         &["sandbox", "install"],
         &["doctor"],
         &["demo"],
+        &["session"],
+        &["session", "fork"],
+        &["persona"],
+        &["persona", "set"],
+        &["prompt"],
+        &["model"],
         &["key"],
     ] {
         let said = scene.callgate(&[command, &["--help"]].concat()).succeeded();
@@ -63,6 +72,18 @@ fn wrong_words() {
         &["call", "now", "--args", "1"],
         &["approval", "allow", "7"],
         &["run", "--jsn"],
+        &["send"],
+        &["send", "hi", "--mode", "poem"],
+        &["send", "hi", "--model", "nobody"],
+        &["send", "hi", "--model", "script:missing.jsonl"],
+        &["session", "show", "cli:FriendMessage:nobody"],
+        &["session", "fork", "cli:FriendMessage:nobody"],
+        &["persona", "show", "nobody"],
+        &["persona", "set", "poet"],
+        &["persona", "set", "default", "--prompt", "x"],
+        &["persona", "set", "poet", "--prompt", "@missing.md"],
+        &["persona", "delete", "nobody"],
+        &["serve", "--listen", "everywhere"],
     ] {
         let said = scene.callgate(arguments);
         let line = arguments.join(" ");
@@ -87,11 +108,19 @@ fn wrong_configuration() {
         "keep = 1\n",
         "[database]\ndurability = \"forever\"\n",
         "[database\n",
+        "[agent]\nrounds = 0\n",
+        "[answer]\nprobability = 2.0\n",
+        "[budget]\nturn_token = 1\n",
+        "[fetch]\nallow = [\"http://x\"]\n",
+        "[serve]\nlisten = \"8420\"\n",
+        "[[models.list]]\nid = \"a\"\nkey = \"secret\"\n",
+        "[[models.list]]\nid = \"a\"\nbase_url = \"http://x\"\nkay = \"secret\"\n",
     ] {
         let scene = Scene::configured(toml);
         let said = scene.callgate(&["methods"]);
         assert_eq!(said.code, Some(1));
         let home = scene.home().display().to_string();
+        assert!(!said.stderr.contains("secret"), "{}", said.stderr);
         texts += &format!("{toml}-> {}\n", said.stderr.replace(&home, "HOME"));
     }
     insta::assert_snapshot!("wrong_configuration", texts);

@@ -2,6 +2,7 @@
 //! need no server. No provider is ever contacted and no variable of the environment is read.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod aimock;
 mod answers;
 mod catalogue;
 mod demo;

@@ -1,0 +1,65 @@
+//! Which models there are, and where each comes from.
+
+use callgate_contract::Models;
+use callgate_models::{Demo, LocalServer, USUAL_SERVERS, find, named};
+use serde_json::{Value as Json, json};
+
+use super::App;
+use crate::failure::Failure;
+
+impl App {
+    /// The configured ones, else what the environment or this machine offers, else the demo; and
+    /// those that were named for this process or as a default, such as a script.
+    pub(super) async fn find_models(&self) -> Result<Models, Failure> {
+        let settings = self.config.models()?;
+        let servers: &[LocalServer] = match self.model.as_deref() {
+            Some(model) if model == Demo::ID || model.starts_with(SCRIPT) => &[],
+            _ => USUAL_SERVERS,
+        };
+        let found = find(&settings, |name| std::env::var(name).ok(), servers).await?;
+        let mut others = found.all().to_vec();
+        let first = others.remove(0);
+        let named_here = [&settings.default, &settings.vision, &self.model];
+        for id in named_here.into_iter().flatten() {
+            let model = named(&found, id)?;
+            if model.id != first.id && others.iter().all(|other| other.id != model.id) {
+                others.push(model);
+            }
+        }
+        let default = self.model.clone().or(settings.default);
+        Ok(Models::new(first, others, default, settings.vision))
+    }
+
+    pub(super) async fn list_models(&self) -> Result<Json, Failure> {
+        let agent = self.agent().await?;
+        let default = &agent.models().choose(None).id;
+        let models = agent.models().all().iter();
+        Ok(models
+            .map(|model| {
+                json!({
+                    "id": model.id,
+                    "accepts": model.model.accepts(),
+                    "source": self.source(&model.id),
+                    "default": model.id == *default,
+                })
+            })
+            .collect())
+    }
+
+    fn source(&self, id: &str) -> &'static str {
+        let local = |server: &LocalServer| id.starts_with(&format!("{}/", server.name));
+        if self.config.models.list.iter().any(|entry| entry.id() == id) {
+            "configuration"
+        } else if id == Demo::ID {
+            "built in"
+        } else if id.starts_with(SCRIPT) {
+            "file"
+        } else if USUAL_SERVERS.iter().any(local) {
+            "this machine"
+        } else {
+            "environment"
+        }
+    }
+}
+
+const SCRIPT: &str = "script:";

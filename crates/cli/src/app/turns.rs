@@ -1,0 +1,180 @@
+//! Messages and their turns, as the command line puts them through.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, Watch, Wiring};
+use callgate_contract::{JournalId, Message, Mode, Part, Role, SessionKey};
+use callgate_store::{Incoming, Sender, StoreError};
+use serde_json::{Value as Json, json};
+
+use super::{App, Hear, Live};
+use crate::{
+    failure::Failure,
+    request::{Event, SendMessage},
+};
+
+impl App {
+    pub async fn agent(&self) -> Result<Agent, Failure> {
+        let agent = self.agent.get_or_try_init(|| self.wire()).await?;
+        Ok(agent.clone())
+    }
+
+    async fn wire(&self) -> Result<Agent, Failure> {
+        let agent = Agent::new(Wiring {
+            coder: self.coder.clone(),
+            models: self.find_models().await?,
+            settings: self.config.turns(),
+            listeners: vec![self.metrics.clone()],
+            outbox: self.ears.clone(),
+            packages: self.packages.clone(),
+            sessions: Default::default(),
+        });
+        agent.register_personas().await?;
+        Ok(agent)
+    }
+
+    /// What waits for the session goes out first, then the message goes through the pipeline.
+    pub(super) async fn send(&self, message: SendMessage, live: Live) -> Result<Json, Failure> {
+        let agent = self.agent().await?;
+        let session = message.session;
+        let incoming = Incoming {
+            session: session.clone(),
+            sender: Sender {
+                id: message.user.clone(),
+                name: message.user,
+            },
+            parts: vec![Part::text(message.text)],
+            message_id: None,
+            hidden: false,
+            mentioned: true,
+        };
+        let overrule = Override {
+            model: message.model,
+            ..at_the_terminal(message.mode)
+        };
+        let hear = live.events.unwrap_or_else(|| Arc::new(|_| true));
+        let _listening = self.ears.listen(&session, hear.clone());
+        agent.deliver(&session).await;
+        let stopper = (agent.clone(), session.clone());
+        live.cancel.on_cancel(move || {
+            stopper.0.stop(&stopper.1);
+        });
+        let calls = Calls::default();
+        let arrived = agent.arrive(incoming, overrule, calls.watch(hear)).await?;
+        Ok(told(&arrived, calls.taken()))
+    }
+
+    /// Until the asker leaves.
+    pub(super) async fn listen(&self, session: &SessionKey, live: Live) -> Result<Json, Failure> {
+        let agent = self.agent().await?;
+        let hear = live.events.unwrap_or_else(|| Arc::new(|_| true));
+        let _listening = self.ears.listen(session, hear);
+        agent.deliver(session).await;
+        std::future::pending().await
+    }
+
+    pub(super) async fn prompt(
+        &self,
+        session: &SessionKey,
+        user: &str,
+        mode: Option<Mode>,
+    ) -> Result<Json, Failure> {
+        let agent = self.agent().await?;
+        let preview = agent.preview(session, user, at_the_terminal(mode)).await?;
+        Ok(json!(preview))
+    }
+
+    /// The turn that a journal belongs to, if any: of code in a turn, or of tool calls.
+    pub(super) async fn turn_of(&self, journal: JournalId) -> Result<Option<JournalId>, Failure> {
+        match self.store.journal().run(journal).await {
+            Ok(run) => Ok(run.start.turn.map(|(turn, _)| turn)),
+            Err(StoreError::UnknownRun(_)) => Ok(Some(journal)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Goes on with a turn whose approval was answered. `None` if it does so by itself: it waits
+    /// still, or another turn has the session and this one comes after it.
+    pub(super) async fn go_on(
+        &self,
+        turn: JournalId,
+        approval: i64,
+    ) -> Result<Option<Json>, Failure> {
+        let agent = self.agent().await?;
+        let session = self.store.turns().get(turn).await?.start.session;
+        if agent.is_answering(&session) {
+            tokio::spawn(async move {
+                if let Err(error) = agent.go_on_after(approval, Watch::default()).await {
+                    tracing::warn!(turn = %turn.0, %error, "a turn could not go on");
+                }
+            });
+            return Ok(None);
+        }
+        let messages: Arc<Mutex<Vec<Message>>> = Arc::default();
+        let hear: Hear = {
+            let messages = messages.clone();
+            Arc::new(move |event| {
+                if let Event::Message(message) = event {
+                    let mut messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
+                    messages.push(message);
+                }
+                true
+            })
+        };
+        let _listening = self.ears.listen(&session, hear);
+        agent.go_on_after(approval, Watch::default()).await?;
+        let finish = self.store.turns().get(turn).await?.finish;
+        let messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Some(json!({
+            "turn": turn,
+            "stop": finish.map_or(json!("approval"), |finish| json!(finish.stop)),
+            "messages": *messages,
+        })))
+    }
+}
+
+/// Whoever can type commands on this data directory is its operator, and types whole messages.
+fn at_the_terminal(mode: Option<Mode>) -> Override {
+    Override {
+        mode,
+        model: None,
+        role: Some(Role::Operator),
+        debounce: Some(Duration::ZERO),
+    }
+}
+
+/// The calls of one turn. A mutex, since they may be made side by side; held for a push.
+#[derive(Clone, Default)]
+struct Calls(Arc<Mutex<Vec<CallReport>>>);
+
+impl Calls {
+    fn watch(&self, hear: Hear) -> Watch {
+        let calls = self.0.clone();
+        Watch::new(move |event| {
+            if let TurnEvent::Call { call } = &event {
+                let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+                calls.push(call.clone());
+            }
+            hear(Event::Turn(event));
+        })
+    }
+
+    fn taken(&self) -> Vec<CallReport> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn told(arrived: &Arrived, calls: Vec<CallReport>) -> Json {
+    let (rounds, stop) = match arrived {
+        Arrived::Turn(report) => (
+            report.rounds,
+            report.stop.map_or(json!("approval"), |stop| json!(stop)),
+        ),
+        Arrived::Command | Arrived::Joined => (0, json!("answered")),
+        Arrived::Heard | Arrived::Repeated => (0, json!("silent")),
+    };
+    json!({ "type": "turn", "rounds": rounds, "stop": stop, "calls": calls })
+}

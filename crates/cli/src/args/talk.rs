@@ -1,0 +1,208 @@
+//! The commands around messages: who answers, with what, and what was said.
+
+use std::net::SocketAddr;
+
+use callgate_contract::{Mode, SessionKey};
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::OnBehalf;
+
+/// Run the server: HTTP, timers, and the one place that answers messages
+///
+/// While it runs, other commands on the same data directory go through it. Ends
+/// on Ctrl-C; what is not finished then goes on at the next start.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate serve
+  callgate serve --listen 127.0.0.1:9000 --data /var/lib/callgate"
+)]
+pub struct Serve {
+    /// Where to listen [default: serve.listen, which is 127.0.0.1:8420]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+}
+
+/// Talk to it
+///
+/// A line that ends with \ goes on, and so does a block between ``` and ```. Lines
+/// such as /help and /new are commands. Ctrl-C stops the answer, Ctrl-D leaves.
+/// With --json: what `send --json` prints, for each line.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate chat
+  callgate chat --model demo --verbose
+  printf 'hello\\n/stats\\n' | callgate chat"
+)]
+pub struct Chat {
+    #[command(flatten)]
+    pub on_behalf: OnBehalf,
+    #[command(flatten)]
+    pub by: By,
+    /// Show code, its output and the values of calls, not only that there were some
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+/// Send one message and wait for its answer
+///
+/// Prints the messages that go out. Exit code 0 if it was answered, or heard in
+/// silence. With --json, lines: {"type": "message", "session", "parts"} for each
+/// message, then {"type": "turn", "rounds", "stop", "calls"}.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate send 'What time is it in Tokyo?'
+  callgate send 'Hello' --mode tools --json
+  callgate send 'Hello' --model script:answers.jsonl
+
+A script holds one answer for each line: {\"content\": \"Hi!\"}, or \"tool_calls\"."
+)]
+pub struct Send {
+    /// The message; - reads it from standard input
+    pub text: String,
+    #[command(flatten)]
+    pub on_behalf: OnBehalf,
+    #[command(flatten)]
+    pub by: By,
+}
+
+/// Who answers, and how.
+#[derive(Clone, Debug, Args)]
+pub struct By {
+    /// An id of `callgate model list`, script:FILE, or demo
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// Whether the model answers with code or with tool calls [default: the persona's]
+    #[arg(long)]
+    pub mode: Option<ModeName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ModeName {
+    Code,
+    Tools,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Code => Mode::Code,
+            ModeName::Tools => Mode::Tools,
+        }
+    }
+}
+
+/// Chats, and what was said in them
+#[derive(Debug, Args)]
+pub struct Session {
+    #[command(subcommand)]
+    pub command: SessionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SessionCommand {
+    /// All sessions
+    List,
+    /// What was said in one, and how it is set up
+    Show {
+        /// platform:FriendMessage:id, or the spelling platform-private_id
+        key: SessionKey,
+        /// Newest messages to show
+        #[arg(long, value_name = "COUNT", default_value_t = 50)]
+        limit: u32,
+    },
+    /// Go on in a copy of the current conversation; the original stays as it is
+    Fork {
+        /// platform:FriendMessage:id, or the spelling platform-private_id
+        key: SessionKey,
+        /// Copy only the history up to this position
+        #[arg(long, value_name = "POSITION")]
+        upto: Option<u64>,
+    },
+}
+
+/// Who answers: prompt, opening dialogue, methods, mode, model
+#[derive(Debug, Args)]
+pub struct Persona {
+    #[command(subcommand)]
+    pub command: PersonaCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PersonaCommand {
+    /// All personas
+    List,
+    /// One of them in full
+    Show {
+        /// As `callgate persona list` shows it
+        name: String,
+    },
+    /// Make a persona, or change what is given of it
+    #[command(after_help = "\
+In a chat, /persona NAME lets it answer; to other agents it is the method ask_NAME.
+
+Examples:
+  callgate persona set poet --prompt 'Answer in verse.' --methods none
+  callgate persona set clerk --prompt @clerk.md --mode tools --methods recall,remember
+  callgate persona set poet --dialog 'Good morning' 'Morning dew, and who are you?'")]
+    Set(SetPersona),
+    /// Remove one; chats that chose it fall back to the default
+    Delete {
+        /// As `callgate persona list` shows it
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct SetPersona {
+    /// What it is called from now on; a name never changes
+    pub name: String,
+    /// What the model is told to be; @FILE reads it from a file
+    #[arg(long, value_name = "TEXT")]
+    pub prompt: Option<String>,
+    /// Whether it answers with code or with tool calls
+    #[arg(long)]
+    pub mode: Option<ModeName>,
+    /// Its model; '' leaves that to the session
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// The methods it may use, by name: a,b or none or all
+    #[arg(long, value_name = "NAMES")]
+    pub methods: Option<String>,
+    /// A pair of opening lines, replacing those it has; may be repeated
+    #[arg(long, num_args = 2, value_names = ["USER", "ASSISTANT"], action = clap::ArgAction::Append)]
+    pub dialog: Vec<String>,
+}
+
+/// Show exactly what a model would get if a message came in now
+///
+/// With --json: {"mode", "model", "request"}.
+#[derive(Debug, Args)]
+pub struct Prompt {
+    #[command(flatten)]
+    pub on_behalf: OnBehalf,
+    /// As in this mode [default: the persona's]
+    #[arg(long)]
+    pub mode: Option<ModeName>,
+}
+
+/// The models at hand
+#[derive(Debug, Args)]
+pub struct Model {
+    #[command(subcommand)]
+    pub command: ModelCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Id, what it accepts besides text, and where it comes from
+    List,
+}

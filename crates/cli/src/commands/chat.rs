@@ -1,0 +1,201 @@
+//! `callgate chat`: a conversation at the terminal, or line by line from a pipe.
+
+mod input;
+mod screen;
+
+use std::{io::IsTerminal, process::ExitCode, sync::Arc};
+
+use callgate_contract::SessionKey;
+use callgate_server::keep_time;
+use serde_json::Value as Json;
+use tokio::task::JoinHandle;
+
+use self::{
+    input::{Input, Printer, Typed},
+    screen::Screen,
+};
+use super::{
+    run::interrupted,
+    send::{self, on_interrupt},
+};
+use crate::{
+    app::{Hear, Live, Settings},
+    args::{Chat, Common},
+    door::Door,
+    failure::Failure,
+    request::{Event, Request, SendMessage},
+    show::{self, Colour, paint_note},
+};
+
+pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
+    let session = chat.on_behalf.session()?;
+    let settings = common.settings()?;
+    let mut talk = Talk {
+        door: send::open(common, &chat.by).await?,
+        session,
+        chat,
+        as_json: common.json,
+        clock: None,
+        settings,
+    };
+    let at_terminal = std::io::stdin().is_terminal() && !common.json;
+    let mut input = match at_terminal {
+        true => {
+            talk.greet().await?;
+            Input::terminal(talk.settings.data.join("chat_history"))
+        }
+        false => Input::lines(),
+    };
+    let talked = talk.run(&mut input).await;
+    if let Some(clock) = talk.clock.take() {
+        clock.abort();
+    }
+    talk.door.close().await;
+    let all_good = talked?;
+    Ok(match at_terminal || all_good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+struct Talk {
+    door: Door,
+    settings: Settings,
+    session: SessionKey,
+    chat: Chat,
+    as_json: bool,
+    /// Fires timers while we own the directory and nobody else does it.
+    clock: Option<JoinHandle<()>>,
+}
+
+impl Talk {
+    /// True if every turn was answered, or heard in silence.
+    async fn run(&mut self, input: &mut Input) -> Result<bool, Failure> {
+        let mut all_good = true;
+        loop {
+            self.keep_time().await?;
+            match self.wait_for_line(input).await {
+                Typed::Message(text) if text.trim().is_empty() => {}
+                Typed::Message(text) => match self.say(text).await {
+                    Ok(turn) => all_good &= send::is_good(&turn),
+                    // The conversation goes on, unless nobody is there to hear why it did not.
+                    Err(failure) if input.is_terminal() => show::failure(&failure, false),
+                    Err(failure) => return Err(failure),
+                },
+                Typed::End => return Ok(all_good),
+            }
+        }
+    }
+
+    async fn greet(&mut self) -> Result<(), Failure> {
+        let models = self.door.perform(Request::Models, Live::default()).await?;
+        let models = models.as_array().map(Vec::as_slice).unwrap_or_default();
+        let default = models.iter().find(|model| model["default"] == true);
+        let default = default.and_then(|model| model["id"].as_str());
+        let model = self.chat.by.model.as_deref().or(default).unwrap_or("demo");
+        show::note(&format!(
+            "{} {} answers in {}. /help shows commands, Ctrl-C stops an answer, Ctrl-D leaves.",
+            paint_note(Colour::Bold, "Callgate:"),
+            paint_note(Colour::Cyan, model),
+            self.session
+        ));
+        if model == "demo" {
+            show::note(
+                "No model was found: fixed answers stand in for one. Set OPENAI_API_KEY or \
+                 another provider's key, or start Ollama.",
+            );
+        }
+        Ok(())
+    }
+
+    async fn keep_time(&mut self) -> Result<(), Failure> {
+        if let (None, Some(app)) = (&self.clock, self.door.app()) {
+            let agent = app.agent().await?;
+            let forever = std::future::pending();
+            self.clock = Some(tokio::spawn(keep_time(agent, forever)));
+        }
+        Ok(())
+    }
+
+    /// What goes out meanwhile, such as the answer to a timer, is shown as it comes.
+    async fn wait_for_line(&mut self, input: &mut Input) -> Typed {
+        let listen = Request::Listen {
+            session: self.session.clone(),
+        };
+        let live = Live {
+            events: Some(aside(input.printer(), self.as_json)),
+            ..Live::default()
+        };
+        let listening = async {
+            // If it ends, messages wait in the outbox for what is said next.
+            let _ = self.door.perform(listen, live).await;
+            std::future::pending::<Typed>().await
+        };
+        tokio::select! {
+            typed = input.next() => typed,
+            typed = listening => typed,
+            true = interrupted() => Typed::End,
+        }
+    }
+
+    async fn say(&mut self, text: String) -> Result<Json, Failure> {
+        let request = Request::Send(SendMessage {
+            text,
+            session: self.session.clone(),
+            user: self.chat.on_behalf.user.clone(),
+            mode: self.chat.by.mode.map(Into::into),
+            model: self.chat.by.model.clone(),
+        });
+        let screen = Arc::new(Screen::new(self.chat.verbose));
+        let live = Live {
+            events: Some(match self.as_json {
+                true => as_lines(),
+                false => Screen::ear(&screen),
+            }),
+            ..Live::default()
+        };
+        let stop = Request::Stop {
+            session: self.session.clone(),
+        };
+        let outside = self.door.is_outside();
+        let elsewhere = outside.then(|| (self.settings.clone(), stop));
+        let watching = tokio::spawn(on_interrupt(live.cancel.clone(), elsewhere));
+        let turn = self.door.perform(request, live).await;
+        watching.abort();
+        let turn = turn?;
+        match self.as_json {
+            true => show::json(&turn),
+            false => {
+                screen.end();
+                if !send::is_good(&turn) || self.chat.verbose {
+                    send::show_turn(&turn);
+                }
+            }
+        }
+        Ok(turn)
+    }
+}
+
+fn as_lines() -> Hear {
+    Arc::new(|event| {
+        if let Event::Message(message) = event {
+            show::json(&send::line(&message));
+        }
+        true
+    })
+}
+
+/// Messages that come while a line is being typed.
+fn aside(printer: Option<Printer>, as_json: bool) -> Hear {
+    Arc::new(move |event| {
+        let Event::Message(message) = event else {
+            return true;
+        };
+        match (&printer, as_json) {
+            (_, true) => show::json(&send::line(&message)),
+            (Some(printer), false) => printer.print(&message.parts),
+            (None, false) => send::show_parts(&message.parts),
+        }
+        true
+    })
+}

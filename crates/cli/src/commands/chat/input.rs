@@ -1,0 +1,252 @@
+//! Where lines come from, and which of them belong together.
+
+use std::{
+    io::BufRead,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use callgate_contract::Part;
+use rustyline::{Config, DefaultEditor, Editor, ExternalPrinter, error::ReadlineError};
+use tokio::sync::mpsc;
+
+use crate::commands::run::part;
+
+const PROMPT: &str = "> ";
+const MORE: &str = "… ";
+
+pub enum Typed {
+    Message(String),
+    End,
+}
+
+/// Lines are read on a thread of their own, since reading cannot be interrupted; one line is read
+/// for each that is asked for, so that an answer is not written over a prompt.
+pub struct Input {
+    ask: std::sync::mpsc::Sender<&'static str>,
+    lines: mpsc::UnboundedReceiver<Line>,
+    asked: bool,
+    draft: Draft,
+    printer: Option<Printer>,
+    terminal: bool,
+}
+
+enum Line {
+    Text(String),
+    /// Ctrl-C: what was typed is dropped.
+    Dropped,
+    End,
+}
+
+/// Prints above the line that is being typed. A mutex, since messages come from any thread.
+#[derive(Clone)]
+pub struct Printer(Arc<Mutex<Print>>);
+
+type Print = Box<dyn FnMut(String) + Send>;
+
+impl Printer {
+    pub fn print(&self, parts: &[Part]) {
+        let lines: Vec<String> = parts.iter().map(part).collect();
+        let mut print = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        print(lines.join("\n") + "\n");
+    }
+}
+
+impl Input {
+    /// With editing, and a history that is kept in `history`.
+    pub fn terminal(history: PathBuf) -> Self {
+        let (ask, asked) = std::sync::mpsc::channel();
+        let (tell, lines) = mpsc::unbounded_channel();
+        let (give, given) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let Some(mut editor) = editor() else {
+                drop(give);
+                return read_lines(&asked, &tell);
+            };
+            // The first time there is none.
+            let _ = editor.load_history(&history);
+            let printer = editor.create_external_printer().ok();
+            let _ = give.send(printer.map(|mut printer| {
+                Printer(Arc::new(Mutex::new(Box::new(move |text| {
+                    // Nobody to tell if this fails.
+                    let _ = printer.print(text);
+                }))))
+            }));
+            while let Ok(prompt) = asked.recv() {
+                let line = edited(&mut editor, prompt, &history);
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let printer = given.recv().ok().flatten();
+        Input {
+            printer,
+            terminal: true,
+            ..Input::new(ask, lines)
+        }
+    }
+
+    /// Of a pipe or a file.
+    pub fn lines() -> Self {
+        let (ask, asked) = std::sync::mpsc::channel();
+        let (tell, lines) = mpsc::unbounded_channel();
+        std::thread::spawn(move || read_lines(&asked, &tell));
+        Input::new(ask, lines)
+    }
+
+    fn new(
+        ask: std::sync::mpsc::Sender<&'static str>,
+        lines: mpsc::UnboundedReceiver<Line>,
+    ) -> Self {
+        Input {
+            ask,
+            lines,
+            asked: false,
+            draft: Draft::default(),
+            printer: None,
+            terminal: false,
+        }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    pub fn printer(&self) -> Option<Printer> {
+        self.printer.clone()
+    }
+
+    /// The next whole message. Dropping this future loses nothing.
+    pub async fn next(&mut self) -> Typed {
+        loop {
+            if !self.asked {
+                let prompt = match self.draft.is_empty() {
+                    true => PROMPT,
+                    false => MORE,
+                };
+                // A reader that is gone is noticed below.
+                let _ = self.ask.send(prompt);
+                self.asked = true;
+            }
+            let line = self.lines.recv().await.unwrap_or(Line::End);
+            self.asked = false;
+            match line {
+                Line::Text(text) => {
+                    if let Some(message) = self.draft.add(&text) {
+                        return Typed::Message(message);
+                    }
+                }
+                Line::Dropped => self.draft = Draft::default(),
+                Line::End => match self.draft.take() {
+                    Some(rest) => return Typed::Message(rest),
+                    None => return Typed::End,
+                },
+            }
+        }
+    }
+}
+
+fn editor() -> Option<DefaultEditor> {
+    let config = Config::builder().auto_add_history(true).build();
+    Editor::with_config(config).ok()
+}
+
+fn edited(editor: &mut DefaultEditor, prompt: &str, history: &std::path::Path) -> Line {
+    match editor.readline(prompt) {
+        Ok(text) => {
+            // A history that cannot be kept is no reason not to talk.
+            let _ = editor.append_history(history);
+            Line::Text(text)
+        }
+        Err(ReadlineError::Interrupted) => Line::Dropped,
+        Err(_) => Line::End,
+    }
+}
+
+fn read_lines(asked: &std::sync::mpsc::Receiver<&'static str>, tell: &mpsc::UnboundedSender<Line>) {
+    let mut lines = std::io::stdin().lock().lines();
+    while asked.recv().is_ok() {
+        let line = match lines.next() {
+            Some(Ok(text)) => Line::Text(text),
+            _ => Line::End,
+        };
+        if tell.send(line).is_err() {
+            return;
+        }
+    }
+}
+
+/// Lines that are not a message yet.
+#[derive(Default)]
+struct Draft {
+    lines: Vec<String>,
+    in_block: bool,
+}
+
+impl Draft {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The message, if this line ends it.
+    fn add(&mut self, line: &str) -> Option<String> {
+        if line.trim_start().starts_with("```") {
+            self.in_block = !self.in_block;
+        }
+        if !self.in_block
+            && let Some(begun) = line.strip_suffix('\\')
+        {
+            self.lines.push(begun.to_owned());
+            return None;
+        }
+        self.lines.push(line.to_owned());
+        match self.in_block {
+            true => None,
+            false => self.take(),
+        }
+    }
+
+    fn take(&mut self) -> Option<String> {
+        let whole = self.lines.join("\n");
+        let empty = self.is_empty();
+        *self = Draft::default();
+        (!empty).then_some(whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_belong_together_are_one_message() {
+        let mut draft = Draft::default();
+        let lines = [
+            "one",
+            "two \\",
+            "and three",
+            "look:\\",
+            "```",
+            "a\\",
+            "b",
+            "```",
+            "/help",
+        ];
+        let messages: Vec<String> = lines.iter().filter_map(|line| draft.add(line)).collect();
+        assert_eq!(
+            messages,
+            ["one", "two \nand three", "look:\n```\na\\\nb\n```", "/help"]
+        );
+        assert!(draft.is_empty());
+    }
+
+    #[test]
+    fn what_was_begun_is_not_lost_at_the_end() {
+        let mut draft = Draft::default();
+        assert_eq!(draft.add("```"), None);
+        assert_eq!(draft.add("half"), None);
+        assert_eq!(draft.take().as_deref(), Some("```\nhalf"));
+        assert_eq!(draft.take(), None);
+    }
+}

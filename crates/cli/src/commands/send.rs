@@ -1,0 +1,162 @@
+//! `callgate send`: one message through the whole pipeline.
+
+use std::{io::Read, process::ExitCode, sync::Arc};
+
+use callgate_contract::{Cancel, Message, Part};
+use serde_json::{Value as Json, json};
+
+use super::run::{INTERRUPTED, interrupted, part};
+use crate::{
+    app::{Hear, Live, Settings},
+    args::{By, Common, Send},
+    door::{Door, Purpose},
+    failure::Failure,
+    request::{Event, Request, SendMessage},
+    show::{self, Colour, paint_note},
+};
+
+pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
+    let message = SendMessage {
+        text: read_text(send.text)?,
+        session: send.on_behalf.session()?,
+        user: send.on_behalf.user,
+        mode: send.by.mode.map(Into::into),
+        model: send.by.model.clone(),
+    };
+    let mut door = open(common, &send.by).await?;
+    let as_json = common.json;
+    let hear: Hear = Arc::new(move |event| {
+        if let Event::Message(message) = event {
+            match as_json {
+                true => show::json(&line(&message)),
+                false => show_parts(&message.parts),
+            }
+        }
+        true
+    });
+    let live = Live {
+        events: Some(hear),
+        ..Live::default()
+    };
+    let settings = common.settings()?;
+    let stop = Request::Stop {
+        session: message.session.clone(),
+    };
+    let elsewhere = door.is_outside().then_some((settings, stop));
+    let watching = tokio::spawn(on_interrupt(live.cancel.clone(), elsewhere));
+    let turn = door.perform(Request::Send(message), live).await;
+    watching.abort();
+    let shown = turn.map(|turn| {
+        match as_json {
+            true => show::json(&turn),
+            false => show_turn(&turn),
+        }
+        exit_code(&turn)
+    });
+    door.close().await;
+    shown
+}
+
+/// Opens the data directory to talk. A model of our own needs a process of our own.
+pub async fn open(common: &Common, by: &By) -> Result<Door, Failure> {
+    let mut settings = common.settings()?;
+    settings.model = by.model.clone();
+    let door = Door::open(&settings, Purpose::Talk).await?;
+    if by.model.is_some() && door.is_outside() {
+        return Err(Failure::new(
+            "another callgate is running on this data directory, with models of its own",
+            "leave out --model and say /model ID, or choose another directory with --data DIR",
+        ));
+    }
+    Ok(door)
+}
+
+fn read_text(text: String) -> Result<String, Failure> {
+    if text != "-" {
+        return Ok(text);
+    }
+    let mut text = String::new();
+    match std::io::stdin().read_to_string(&mut text) {
+        Ok(_) => Ok(text.trim_end().to_owned()),
+        Err(error) => Err(Failure::new(
+            format!("cannot read standard input: {error}"),
+            "give the message itself instead of -",
+        )),
+    }
+}
+
+/// The first signal stops the turn, wherever it runs; the second ends us as we are.
+pub async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, Request)>) {
+    if !interrupted().await {
+        return;
+    }
+    show::note("stopping; once more to leave at once");
+    cancel.cancel();
+    if let Some((settings, stop)) = elsewhere {
+        // If it cannot be told, the second signal still works.
+        let _ = callgate_store::request(&settings.data, &json!(stop), drop).await;
+    }
+    if interrupted().await {
+        // What was under way goes on from its record at the next start.
+        std::process::exit(INTERRUPTED);
+    }
+}
+
+pub fn line(message: &Message) -> Json {
+    json!({ "type": "message", "session": message.session, "parts": message.parts })
+}
+
+pub fn show_message(parts: &Json) {
+    let parts: Vec<Part> = serde_json::from_value(parts.clone()).unwrap_or_default();
+    show_parts(&parts);
+}
+
+pub fn show_parts(parts: &[Part]) {
+    for shown in parts.iter().map(part) {
+        show::line(&shown);
+    }
+}
+
+/// How the turn ended, in a line.
+pub fn show_turn(turn: &Json) {
+    let count = |number: u64, one: &str| match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {one}s"),
+    };
+    let stop = turn["stop"].as_str().unwrap_or_default();
+    let colour = match is_good(turn) {
+        true => Colour::Green,
+        false => Colour::Red,
+    };
+    let calls = turn["calls"].as_array().map_or(0, Vec::len);
+    show::note(&format!(
+        "{} {}, {}",
+        paint_note(colour, &format!("{stop}:")),
+        count(turn["rounds"].as_u64().unwrap_or(0), "round"),
+        count(calls as u64, "call"),
+    ));
+    if let Some(hint) = hint(stop) {
+        show::note(&format!("{} {hint}", paint_note(Colour::Cyan, "hint:")));
+    }
+}
+
+fn hint(stop: &str) -> Option<&'static str> {
+    Some(match stop {
+        "approval" => "see `callgate approval list`; the turn goes on when you answer",
+        "limit" => "agent.rounds in callgate.toml says how often a model is asked",
+        "budget" => "[budget] in callgate.toml says how much may be spent",
+        _ => return None,
+    })
+}
+
+/// Answered, or heard in silence.
+pub fn is_good(turn: &Json) -> bool {
+    turn["stop"] == "answered" || turn["stop"] == "silent"
+}
+
+fn exit_code(turn: &Json) -> ExitCode {
+    match is_good(turn) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
