@@ -7,6 +7,7 @@ mod conversations;
 mod durability;
 mod extract;
 mod kinds;
+mod limits;
 mod many;
 mod prompt;
 mod recovery;

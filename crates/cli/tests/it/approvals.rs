@@ -1,3 +1,5 @@
+//! Approvals from one process to another: asked, answered, and what goes on then.
+
 use serde_json::json;
 
 use crate::scene::{Scene, finish};

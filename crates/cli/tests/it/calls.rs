@@ -1,3 +1,5 @@
+//! `callgate call` and `key`: one method, one answer.
+
 use serde_json::json;
 
 use crate::scene::Scene;

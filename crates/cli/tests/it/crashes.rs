@@ -1,3 +1,5 @@
+//! Killed at every crash point, the next command finishes what was begun, once.
+
 use callgate_store::CRASH_POINTS;
 
 use crate::scene::{Scene, finish};

@@ -1,3 +1,5 @@
+//! `callgate sandbox`: packages go in, and code finds them.
+
 use std::path::Path;
 
 use serde_json::json;

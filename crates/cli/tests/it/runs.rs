@@ -1,3 +1,5 @@
+//! `callgate run`: from a file and from standard input, in words and as JSON.
+
 use std::io::{BufRead, BufReader};
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! The guided tour shows each kind and fits a terminal.
+
 use crate::scene::Scene;
 
 #[test]
