@@ -153,10 +153,11 @@ impl Agent {
                 .unwrap_or_else(PoisonError::into_inner) = value;
         };
         set(Some(cancel.clone()));
-        let ask = self
-            .ask_for(row, &waiting, role, overrule, watch, cancel)
-            .await?;
-        let report = self.turn(ask).await;
+        let turn = async {
+            let ask = self.ask_for(row, &waiting, role, overrule, watch, cancel);
+            self.turn(ask.await?).await
+        };
+        let report = turn.await;
         set(None);
         report.map(Arrived::Turn)
     }

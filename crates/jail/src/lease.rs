@@ -25,9 +25,11 @@ pub fn prepare(plan: Option<&Plan>) -> Step<()> {
         let made = unsafe { libc::mkdir(folder.as_ptr(), 0o755) };
         check(made.into(), "mkdir")?;
     }
-    // A signal to one's process group crosses pid namespaces, and the zygote's is the host's.
-    // SAFETY: no arguments.
-    check(unsafe { libc::setsid() }.into(), "setsid")?;
+    // A signal to one's process group crosses pid namespaces, and the zygote's is the host's. Not
+    // a session of its own: the scheduler would then let it and the host's thread yield to each
+    // other no more.
+    // SAFETY: integers only.
+    check(unsafe { libc::setpgid(0, 0) }.into(), "setpgid")?;
     let name = b"sandbox";
     // SAFETY: a live buffer and its length.
     let named = unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) };

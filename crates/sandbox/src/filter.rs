@@ -192,7 +192,7 @@ const BUILDING: &[i64] = &[
     SYS_landlock_create_ruleset,
     SYS_landlock_add_rule,
     SYS_landlock_restrict_self,
-    SYS_setsid,
+    SYS_setpgid,
     SYS_recvmsg,
     SYS_sendmsg,
 ];

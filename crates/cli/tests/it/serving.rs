@@ -14,8 +14,19 @@ use crate::{
 };
 
 struct Server {
-    child: Child,
+    /// `None` once it has ended.
+    child: Option<Child>,
     address: String,
+}
+
+/// A test that fails leaves no server behind.
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
 }
 
 impl Server {
@@ -30,7 +41,10 @@ impl Server {
         let ready: Json = serde_json::from_str(&line).unwrap();
         let address = ready["address"].as_str().unwrap();
         let address = address.strip_prefix("http://").unwrap().to_owned();
-        Server { child, address }
+        Server {
+            child: Some(child),
+            address,
+        }
     }
 
     /// Status line, headers and body.
@@ -54,9 +68,10 @@ impl Server {
         self.get(path, &[("Host", &self.address)])
     }
 
-    fn end(self) {
-        interrupt(self.child.id());
-        finish(self.child).succeeded();
+    fn end(mut self) {
+        let child = self.child.take().unwrap();
+        interrupt(child.id());
+        finish(child).succeeded();
     }
 }
 
@@ -131,11 +146,10 @@ fn other_commands_go_through_it_and_are_counted() {
 fn a_turn_cut_off_by_a_kill_is_answered_once_after_the_restart() {
     let model = FakeModel::start(1, "here I am");
     let scene = Scene::configured(&model.toml());
-    let mut server = Server::start(&scene);
+    let server = Server::start(&scene);
     let asking = scene.command(&["send", "are you there?"]).spawn().unwrap();
     wait_until(|| model.asked() == 1);
-    server.child.kill().unwrap();
-    server.child.wait().unwrap();
+    drop(server);
     assert_eq!(finish(asking).code, Some(1), "nobody answered it");
 
     let server = Server::start(&scene);
