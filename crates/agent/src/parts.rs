@@ -2,7 +2,7 @@
 //! becomes a note that says so. Nothing is dropped in silence.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use callgate_contract::{Accepts, ModelMessage, ModelRequest, Part};
+use callgate_contract::{Accepts, ModelMessage, ModelRequest, Part, media_type};
 use callgate_store::files::SessionFolders;
 
 /// Largest file that is put into a request.
@@ -60,45 +60,4 @@ fn embed(path: &str, folders: &SessionFolders) -> Result<String, String> {
         .map_err(|error| error.to_string())?;
     let kind = media_type(&bytes).ok_or("not a known kind of image or audio")?;
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
-}
-
-fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'A',
-            b'V',
-            b'E',
-            ..,
-        ] => Some("audio/wav"),
-        [b'I', b'D', b'3', ..] | [0xFF, 0xFB, ..] => Some("audio/mpeg"),
-        [b'O', b'g', b'g', b'S', ..] => Some("audio/ogg"),
-        _ => None,
-    }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::{
     pages::page,
     session::{failed, folders},
-    view_image::Format,
+    view_image::image_type,
 };
 
 /// Bytes. Larger files are for code to work through.
@@ -55,7 +55,7 @@ async fn read_file(store: Store, call: Call, arguments: ReadFile) -> Result<Stri
 }
 
 fn not_text(path: &str, bytes: &[u8]) -> MethodError {
-    MethodError::new(match Format::of(bytes) {
+    MethodError::new(match image_type(bytes) {
         Some(_) => format!("'{path}' is an image, not text: call view_image({path:?})"),
         None => format!(
             "'{path}' is not UTF-8 text: open it in code, with the right encoding or library"

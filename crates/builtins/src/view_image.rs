@@ -2,7 +2,7 @@
 //! its name.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use callgate_contract::{Effect, Kind, MethodError, Value};
+use callgate_contract::{Effect, Kind, MethodError, Value, media_type};
 use callgate_gate::{Call, Function};
 use callgate_store::Store;
 use schemars::JsonSchema;
@@ -47,14 +47,10 @@ async fn view_image(store: Store, call: Call, arguments: ViewImage) -> Result<Va
             )
         }
     };
-    let format = Format::of(&bytes)
+    let kind = image_type(&bytes)
         .ok_or_else(|| MethodError::new(format!("{name} is not a PNG, JPEG, GIF or WebP image")))?;
-    let caption = format!("{name} ({}, {} bytes)", format.media_type(), bytes.len());
-    let url = format!(
-        "data:{};base64,{}",
-        format.media_type(),
-        BASE64_STANDARD.encode(&bytes)
-    );
+    let caption = format!("{name} ({kind}, {} bytes)", bytes.len());
+    let url = format!("data:{kind};base64,{}", BASE64_STANDARD.encode(&bytes));
     Ok(Value::List(vec![
         part([("type", "text"), ("text", &caption)]),
         part([("type", "image"), ("url", &url)]),
@@ -83,46 +79,7 @@ fn from_data_url(data: &str) -> Result<Vec<u8>, MethodError> {
     BASE64_STANDARD.decode(body.trim()).map_err(|_| broken())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Png,
-    Jpeg,
-    Gif,
-    WebP,
-}
-
-impl Format {
-    /// By the first bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Option<Format> {
-        match bytes {
-            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Format::Png),
-            [0xFF, 0xD8, 0xFF, ..] => Some(Format::Jpeg),
-            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Format::Gif),
-            [
-                b'R',
-                b'I',
-                b'F',
-                b'F',
-                _,
-                _,
-                _,
-                _,
-                b'W',
-                b'E',
-                b'B',
-                b'P',
-                ..,
-            ] => Some(Format::WebP),
-            _ => None,
-        }
-    }
-
-    fn media_type(self) -> &'static str {
-        match self {
-            Format::Png => "image/png",
-            Format::Jpeg => "image/jpeg",
-            Format::Gif => "image/gif",
-            Format::WebP => "image/webp",
-        }
-    }
+/// The media type of an image.
+pub(crate) fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    media_type(bytes).filter(|kind| kind.starts_with("image/"))
 }

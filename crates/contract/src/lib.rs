@@ -5,6 +5,7 @@ mod caller;
 pub mod codec;
 pub mod frame;
 mod listener;
+mod media;
 mod message;
 mod method;
 mod model;
@@ -15,6 +16,7 @@ mod value;
 
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Role, Surface};
 pub use listener::{Listener, TurnFacts};
+pub use media::media_type;
 pub use message::{Change, Message, Outbox, Part};
 pub use method::{
     Arguments, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Origin, Reply,

@@ -137,7 +137,8 @@ pub struct CodeCall {
     pub arguments: Arguments,
     /// Clock readings since the call before, in nanoseconds.
     pub clocks: Vec<i64>,
-    /// The code has used threads, so its order of calls cannot be replayed.
+    /// The code has used threads, or read clocks more often than is recorded: it cannot be
+    /// replayed.
     pub threaded: bool,
 }
 
