@@ -19,6 +19,7 @@ pub(crate) const CALL_EFFECTFUL: &[Goal] = &[Goal::P50AtMost(400.0)];
 pub(crate) const CALL_RATIO: &[Goal] = &[Goal::AtLeast(80.0)];
 pub(crate) const RUNS: &[Goal] = &[Goal::AtLeast(350.0)];
 pub(crate) const WAITING_MEMORY: &[Goal] = &[Goal::AtMost(3.0)];
+pub(crate) const TOOL_STEP: &[Goal] = &[Goal::P50AtMost(1_000.0)];
 pub(crate) const KILL: &[Goal] = &[Goal::P99AtMost(5_000.0)];
 
 /// What a row measured, as far as goals look at it.

@@ -18,6 +18,7 @@ mod soak;
 mod starts;
 mod stats;
 mod table;
+mod turns;
 
 use clap::{Parser, Subcommand};
 

@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::{calls::Calls, load::Load, peer::HttpPeer, scene::Scene, starts::Starts, table::Table};
+use crate::{
+    calls::Calls, load::Load, peer::HttpPeer, scene::Scene, starts::Starts, table::Table,
+    turns::Turns,
+};
 
 struct Size {
     rounds: usize,
@@ -48,6 +51,7 @@ pub(crate) async fn measure(quick: bool) -> anyhow::Result<Table> {
     starts.report(&mut table);
     calls.report(&mut table);
     load.report(&mut table);
+    Turns::measure(&scene, quick).await?.report(&mut table);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     table.note(format!(
         "{cores} cores; load average {load_before} before, {} after; {} rounds.",
