@@ -21,6 +21,7 @@ prepare: ## Install what the tests need (as root), or say what is missing.
 	@./scripts/prepare
 
 bench: ## Ours against peers, in one alternating run.
+	$(CARGO) build --release --quiet -p callgate-cli
 	$(CARGO) run --release --quiet -p callgate-bench
 
 soak: ## Ten thousand runs, eight at once: every result right, nothing left over.

@@ -1,11 +1,11 @@
-// A fake OpenAI server made by others, for the tests of our wire. Prints its address as soon as it
+// A fake server of several providers, made by others, for the tests of our wires. Prints its address as soon as it
 // listens and ends with its standard input, however the test that started it ends.
 import { LLMock } from "@copilotkit/aimock";
 
 const server = new LLMock({ host: "127.0.0.1", port: 0, strict: true });
 server.loadFixtureFile(new URL("./aimock.json", import.meta.url).pathname);
 await server.start();
-console.log(`${server.url}/v1`);
+console.log(server.url);
 process.stdin.resume();
 // At once: an idle connection of the client would keep a graceful stop waiting.
 process.stdin.on("end", () => process.exit(0));

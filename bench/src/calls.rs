@@ -90,7 +90,7 @@ impl Calls {
 }
 
 /// One reading of the clock per call: each is noted for a replay, which costs a little.
-fn code(method: &str, size: usize, count: usize) -> String {
+pub(crate) fn code(method: &str, size: usize, count: usize) -> String {
     format!(
         "import time\n\
          value = 'x' * {size}\n\

@@ -16,10 +16,16 @@ pub(crate) const START_UNPOOLED: &[Goal] = &[Goal::P50AtMost(5_000.0)];
 pub(crate) const CALL_BARE: &[Goal] = &[Goal::P50AtMost(30.0), Goal::P99AtMost(150.0)];
 pub(crate) const CALL_PURE: &[Goal] = &[Goal::P50AtMost(60.0)];
 pub(crate) const CALL_EFFECTFUL: &[Goal] = &[Goal::P50AtMost(400.0)];
+pub(crate) const PLUGIN_PURE: &[Goal] = &[Goal::P50AtMost(200.0)];
+pub(crate) const PLUGIN_EFFECTFUL: &[Goal] = &[Goal::P50AtMost(600.0)];
 pub(crate) const CALL_RATIO: &[Goal] = &[Goal::AtLeast(80.0)];
 pub(crate) const RUNS: &[Goal] = &[Goal::AtLeast(350.0)];
 pub(crate) const WAITING_MEMORY: &[Goal] = &[Goal::AtMost(3.0)];
 pub(crate) const TOOL_STEP: &[Goal] = &[Goal::P50AtMost(1_000.0)];
+pub(crate) const REMOTE_CPU: &[Goal] = &[Goal::AtMost(10.0)];
+pub(crate) const REMOTE_RATIO: &[Goal] = &[Goal::AtLeast(2.0)];
+pub(crate) const READY: &[Goal] = &[Goal::P50AtMost(100_000.0)];
+pub(crate) const IDLE_MEMORY: &[Goal] = &[Goal::AtMost(40.0)];
 pub(crate) const KILL: &[Goal] = &[Goal::P99AtMost(5_000.0)];
 
 /// What a row measured, as far as goals look at it.

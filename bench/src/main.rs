@@ -11,14 +11,20 @@
 mod calls;
 mod goals;
 mod load;
+mod messages;
 mod peer;
+mod plugins;
+mod process;
+mod remote;
 mod round;
 mod scene;
 mod soak;
 mod starts;
 mod stats;
 mod table;
+mod ten;
 mod turns;
+mod wire;
 
 use clap::{Parser, Subcommand};
 
@@ -37,22 +43,34 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Only what concerns turns, messages and the process.
+    Turns,
     /// Many runs of all sorts at once: every result must be right and nothing may be left over.
     Soak(soak::Soak),
+    /// Only what concerns plugins.
+    Plugins,
+    /// Only the calls of remote clients, beside npm's server.
+    Remote,
+    /// Our server of the part above, in a process of its own; ends with its standard input.
+    #[command(hide = true)]
+    RemoteServer,
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let runtime = tokio::runtime::Runtime::new()?;
-    match arguments.command {
-        Some(Command::Soak(soak)) => soak::soak(&runtime, &soak),
-        None => {
-            let table = runtime.block_on(round::measure(arguments.quick))?;
-            match arguments.json {
-                true => println!("{}", serde_json::to_string_pretty(&table.to_json())?),
-                false => print!("{table}"),
-            }
-            Ok(())
-        }
+    let quick = arguments.quick;
+    let table = match arguments.command {
+        Some(Command::Soak(soak)) => return soak::soak(&runtime, &soak),
+        Some(Command::RemoteServer) => return runtime.block_on(remote::serve()),
+        Some(Command::Remote) => runtime.block_on(round::remote(quick))?,
+        Some(Command::Plugins) => runtime.block_on(round::plugins(quick))?,
+        Some(Command::Turns) => runtime.block_on(round::turns(quick))?,
+        None => runtime.block_on(round::measure(quick))?,
+    };
+    match arguments.json {
+        true => println!("{}", serde_json::to_string_pretty(&table.to_json())?),
+        false => print!("{table}"),
     }
+    Ok(())
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    calls::Calls, load::Load, peer::HttpPeer, scene::Scene, starts::Starts, table::Table,
-    turns::Turns,
+    calls::Calls, load::Load, messages::Messages, peer::HttpPeer, plugins, process, remote, scene::Scene,
+    starts::Starts, table::Table, ten, turns::Turns,
 };
 
 struct Size {
@@ -29,9 +29,66 @@ const QUICK: Size = Size {
     kills: 3,
 };
 
+/// Everything.
 pub(crate) async fn measure(quick: bool) -> anyhow::Result<Table> {
     let size = if quick { QUICK } else { FULL };
+    noted(async |table: &mut Table| {
+        let scene = Arc::new(Scene::new().await?);
+        sandbox(&scene, &size, table).await?;
+        plugins::measure(&scene, quick, table).await?;
+        agent(scene, quick, table).await?;
+        remote::measure(quick, table).await
+    })
+    .await
+}
+
+/// What concerns turns, messages and the process.
+pub(crate) async fn turns(quick: bool) -> anyhow::Result<Table> {
+    noted(async |table: &mut Table| {
+        let scene = Arc::new(Scene::new().await?);
+        agent(scene, quick, table).await
+    })
+    .await
+}
+
+/// What concerns plugins.
+pub(crate) async fn plugins(quick: bool) -> anyhow::Result<Table> {
+    noted(async |table: &mut Table| {
+        let scene = Scene::new().await?;
+        plugins::measure(&scene, quick, table).await
+    })
+    .await
+}
+
+/// What concerns remote clients.
+pub(crate) async fn remote(quick: bool) -> anyhow::Result<Table> {
+    noted(async |table: &mut Table| remote::measure(quick, table).await).await
+}
+
+async fn noted(
+    measure: impl AsyncFnOnce(&mut Table) -> anyhow::Result<()>,
+) -> anyhow::Result<Table> {
     let mut table = Table::default();
+    let before = load_average();
+    measure(&mut table).await?;
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let after = load_average();
+    table.note(format!(
+        "{cores} cores; load average {before} before, {after} after."
+    ));
+    Ok(table)
+}
+
+async fn agent(scene: Arc<Scene>, quick: bool, table: &mut Table) -> anyhow::Result<()> {
+    Turns::measure(&scene, quick).await?.report(table);
+    Messages::measure(&scene, quick).await?.report(table);
+    ten::report(&scene, table).await?;
+    drop(scene);
+    process::report(quick, table)
+}
+
+/// Ours and the peers, round by round.
+async fn sandbox(scene: &Arc<Scene>, size: &Size, table: &mut Table) -> anyhow::Result<()> {
     let mut http = match HttpPeer::start() {
         Ok(peer) => Some(peer),
         Err(error) => {
@@ -39,26 +96,17 @@ pub(crate) async fn measure(quick: bool) -> anyhow::Result<Table> {
             None
         }
     };
-    let scene = Arc::new(Scene::new().await?);
-    let load_before = load_average();
     let (mut starts, mut calls, mut load) = (Starts::default(), Calls::default(), Load::default());
     for round in 1..=size.rounds {
         eprintln!("round {round} of {}", size.rounds);
-        starts.round(&scene, size.starts).await?;
-        calls.round(&scene, &mut http).await?;
-        load.round(&scene, size.runs, size.kills).await?;
+        starts.round(scene, size.starts).await?;
+        calls.round(scene, &mut http).await?;
+        load.round(scene, size.runs, size.kills).await?;
     }
-    starts.report(&mut table);
-    calls.report(&mut table);
-    load.report(&mut table);
-    Turns::measure(&scene, quick).await?.report(&mut table);
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    table.note(format!(
-        "{cores} cores; load average {load_before} before, {} after; {} rounds.",
-        load_average(),
-        size.rounds
-    ));
-    Ok(table)
+    starts.report(table);
+    calls.report(table);
+    load.report(table);
+    Ok(())
 }
 
 /// Of the last minute, as the kernel writes it: what the figures are to be read with.

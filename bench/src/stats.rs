@@ -14,6 +14,10 @@ impl Samples {
         self.0.extend(nanoseconds.iter().map(|n| *n as f64 / 1e3));
     }
 
+    pub(crate) fn append(&mut self, other: Samples) {
+        self.0.extend(other.0);
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }

@@ -1,5 +1,5 @@
-//! What the agent itself costs: a turn of many tool calls, and many conversations at once, each with
-//! a model that answers at once, in-process. Everything is journaled as in earnest.
+//! What the agent itself costs: a turn of many tool calls, with a model that answers at once,
+//! in-process. Everything is journaled as in earnest.
 
 use std::{
     sync::Arc,
@@ -7,7 +7,9 @@ use std::{
 };
 
 use anyhow::ensure;
-use callgate_agent::{Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring};
+use callgate_agent::{
+    Agent, AgentSettings, Arrived, Override, Sessions, TurnReport, Watch, Wiring,
+};
 use callgate_contract::{
     BoxFuture, CallArguments, FinishReason, Message, Mode, Model, ModelError, ModelEvent,
     ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, ToolCall,
@@ -18,15 +20,12 @@ use crate::{goals::TOOL_STEP, scene::Scene, stats::Samples, table::Table};
 
 /// Tool calls of one turn.
 const CALLS: [usize; 4] = [1, 10, 100, 1_000];
-/// Conversations at once.
-const CONVERSATIONS: [usize; 3] = [1, 50, 1_000];
-/// Messages of each measurement, over all conversations.
-const MESSAGES: usize = 1_000;
 
 #[derive(Default)]
 pub(crate) struct Turns {
     steps: [Samples; 4],
-    rates: [f64; 3],
+    /// The session had a turn before: its folders and rows are there.
+    known: Samples,
 }
 
 /// Calls `pure` until it was called as often as the message says, then answers.
@@ -35,43 +34,50 @@ struct Caller;
 impl Model for Caller {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let made = |message: &&ModelMessage| matches!(message, ModelMessage::Tool { .. });
-        let made = request.messages.iter().filter(made).count();
-        let wanted = wanted(&request.messages);
-        let events = if made < wanted {
-            let arguments = [("value".to_owned(), made.to_string().into())];
+        let asked = |message: &ModelMessage| matches!(message, ModelMessage::User { .. });
+        let begun = request.messages.iter().rposition(asked).unwrap_or(0);
+        let turn = request.messages.get(begun..).unwrap_or_default();
+        let made = turn.iter().filter(made).count();
+        let events = if made < wanted(turn) {
             vec![
-                ModelEvent::ToolCall(ToolCall {
-                    id: format!("call_{made}"),
-                    name: "pure".into(),
-                    arguments: CallArguments::Object(arguments.into_iter().collect()),
-                    extra: None,
-                }),
+                ModelEvent::ToolCall(call("pure", made)),
                 ModelEvent::Finished {
                     reason: FinishReason::ToolCalls,
                 },
             ]
         } else {
-            vec![
-                ModelEvent::TextDelta {
-                    text: "Done.".into(),
-                },
-                ModelEvent::Finished {
-                    reason: FinishReason::Stop,
-                },
-            ]
+            says("Done.")
         };
         Box::pin(std::future::ready(Ok(ModelStream::of(events))))
     }
 }
 
+pub(crate) fn call(name: &str, number: usize) -> ToolCall {
+    let arguments = [("value".to_owned(), number.to_string().into())];
+    ToolCall {
+        id: format!("call_{number}"),
+        name: name.into(),
+        arguments: CallArguments::Object(arguments.into_iter().collect()),
+        extra: None,
+    }
+}
+
+pub(crate) fn says(text: &str) -> Vec<ModelEvent> {
+    vec![
+        ModelEvent::TextDelta { text: text.into() },
+        ModelEvent::Finished {
+            reason: FinishReason::Stop,
+        },
+    ]
+}
+
 /// The number in the user's message.
-fn wanted(messages: &[ModelMessage]) -> usize {
-    let first = messages.iter().find_map(|message| match message {
-        ModelMessage::User { parts } => parts.first(),
-        _ => None,
-    });
-    match first {
-        Some(Part::Text { text }) => text.parse().unwrap_or(0),
+fn wanted(turn: &[ModelMessage]) -> usize {
+    match turn.first() {
+        Some(ModelMessage::User { parts }) => match parts.first() {
+            Some(Part::Text { text }) => text.parse().unwrap_or(0),
+            _ => 0,
+        },
         _ => 0,
     }
 }
@@ -84,18 +90,15 @@ impl Outbox for Nowhere {
     }
 }
 
-fn agent(scene: &Scene) -> Agent {
-    let model = NamedModel {
-        id: "bench".into(),
-        model: Arc::new(Caller),
-    };
+/// The scene's store and sandbox with this model and the usual settings, but for the debounce.
+pub(crate) fn agent(coder: callgate_agent::Coder, model: Arc<dyn Model>) -> Agent {
+    let id = "bench".into();
     Agent::new(Wiring {
-        coder: scene.coder.clone(),
-        models: Models::new(model, Vec::new(), None, None),
+        coder,
+        models: Models::new(NamedModel { id, model }, Vec::new(), None, None),
         settings: AgentSettings {
             rounds: 2_000,
             debounce: Duration::ZERO,
-            keep_requests: false,
             ..AgentSettings::default()
         },
         listeners: Vec::new(),
@@ -106,7 +109,12 @@ fn agent(scene: &Scene) -> Agent {
 }
 
 /// One message, answered.
-async fn message(agent: &Agent, session: &str, text: String) -> anyhow::Result<()> {
+pub(crate) async fn message(
+    agent: &Agent,
+    session: &str,
+    text: String,
+    mode: Mode,
+) -> anyhow::Result<TurnReport> {
     let incoming = Incoming {
         session: session.parse()?,
         sender: Sender {
@@ -119,49 +127,32 @@ async fn message(agent: &Agent, session: &str, text: String) -> anyhow::Result<(
         mentioned: true,
     };
     let overrule = Override {
-        mode: Some(Mode::Tools),
+        mode: Some(mode),
         ..Override::default()
     };
-    let arrived = agent.arrive(incoming, overrule, Watch::default()).await?;
-    ensure!(matches!(arrived, Arrived::Turn(_)), "{arrived:?}");
-    Ok(())
+    match agent.arrive(incoming, overrule, Watch::default()).await? {
+        Arrived::Turn(report) => Ok(report),
+        other => anyhow::bail!("{other:?}"),
+    }
 }
 
 impl Turns {
     pub(crate) async fn measure(scene: &Scene, quick: bool) -> anyhow::Result<Turns> {
-        let agent = agent(scene);
+        let agent = agent(scene.coder.clone(), Arc::new(Caller));
         let mut turns = Turns::default();
         for (calls, samples) in CALLS.into_iter().zip(&mut turns.steps) {
-            let times = if quick {
-                1
-            } else {
-                (300 / calls).clamp(2, 100)
+            let times = match quick {
+                true => 1,
+                false => (300 / calls).clamp(2, 100),
             };
             for number in 0..times {
                 let session = format!("bench:FriendMessage:{calls}-{number}");
-                let began = Instant::now();
-                message(&agent, &session, calls.to_string()).await?;
-                samples.push(began.elapsed() / calls as u32);
+                samples.push(steps(&agent, &session, calls).await?);
             }
         }
-        let messages = if quick { 50 } else { MESSAGES };
-        for (conversations, rate) in CONVERSATIONS.into_iter().zip(&mut turns.rates) {
-            let began = Instant::now();
-            let mut tasks = tokio::task::JoinSet::new();
-            for number in 0..conversations.min(messages) {
-                let (agent, each) = (agent.clone(), messages / conversations.min(messages));
-                tasks.spawn(async move {
-                    let session = format!("bench:FriendMessage:{conversations}x{number}");
-                    for _ in 0..each {
-                        message(&agent, &session, "0".into()).await?;
-                    }
-                    anyhow::Ok(())
-                });
-            }
-            while let Some(done) = tasks.join_next().await {
-                done??;
-            }
-            *rate = messages as f64 / began.elapsed().as_secs_f64();
+        for number in 0..if quick { 1 } else { 100 } {
+            let session = format!("bench:FriendMessage:1-{number}");
+            turns.known.push(steps(&agent, &session, 1).await?);
         }
         Ok(turns)
     }
@@ -169,11 +160,19 @@ impl Turns {
     pub(crate) fn report(self, table: &mut Table) {
         for (calls, samples) in CALLS.into_iter().zip(self.steps) {
             let what = format!("tool loop, a step of {calls}");
-            table.times(&what, "callgate, journaled", samples, TOOL_STEP);
+            // One call is a whole message with a step in it; it is the next row's, not the goal's.
+            let goals = if calls == 1 { &[][..] } else { TOOL_STEP };
+            table.times(&what, "callgate, journaled", samples, goals);
         }
-        for (conversations, rate) in CONVERSATIONS.into_iter().zip(self.rates) {
-            let what = format!("messages answered, {conversations} conversations");
-            table.number(what, "callgate, journaled", (rate, "per s"), &[]);
-        }
+        let what = "message with one tool call, known session";
+        table.times(what, "callgate, journaled", self.known, &[]);
     }
+}
+
+/// The time of one call with the round that asked for it.
+async fn steps(agent: &Agent, session: &str, calls: usize) -> anyhow::Result<Duration> {
+    let began = Instant::now();
+    let report = message(agent, session, calls.to_string(), Mode::Tools).await?;
+    ensure!(report.calls == calls as u64, "{report:?}");
+    Ok(began.elapsed() / u32::try_from(calls)?)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use callgate_contract::{Listener, Models, Outbox, SessionKey};
+use callgate_contract::{Listener, Models, Outbox, Points, SessionKey};
 use callgate_gate::Gate;
 use callgate_store::{Store, files::SessionFolders};
 
@@ -63,8 +63,10 @@ impl Agent {
         &self.0.settings
     }
 
-    pub(crate) fn listeners(&self) -> &[Arc<dyn Listener>] {
-        &self.0.listeners
+    /// Those that want to hear of `point`, in order.
+    pub(crate) fn listeners(&self, point: Points) -> impl Iterator<Item = &dyn Listener> {
+        let all = self.0.listeners.iter().map(Arc::as_ref);
+        all.filter(move |listener| listener.points().contains(point))
     }
 
     pub(crate) fn packages(&self) -> &[String] {

@@ -1,5 +1,5 @@
-//! Arrival: a message is first a row of its session's log. Then it is a command, or is answered, or
-//! neither; one turn at a time answers a session, and what arrives meanwhile joins it or waits.
+//! Arrival: a message is first a row of its session's log. Then it is a command, or goes to the
+//! listeners, and is answered or not; one turn at a time answers a session, and what arrives meanwhile joins it or waits.
 
 use std::{
     collections::HashMap,
@@ -7,10 +7,13 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::{Cancel, Mode, Part, Role, SessionKey};
-use callgate_store::{Conversation, Incoming, LogRow, Persona};
+use callgate_contract::{ArrivalFacts, Cancel, Mode, Part, Points, Role, SessionKey, Verdict};
+use callgate_store::{Conversation, Incoming, LogRow, Persona, Reception};
 
-use crate::{Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command};
+use crate::{
+    Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command, recall::Histories,
+    turn::Shape, when::Wake,
+};
 
 /// What became of a message. It is in the log in any case.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub enum Arrived {
     /// Nobody wanted an answer.
     Heard,
     Command,
+    /// A listener has dealt with it.
+    Taken,
     /// Another turn has taken it along.
     Joined,
     Turn(TurnReport),
@@ -30,7 +35,14 @@ pub enum Arrived {
 pub struct Sessions {
     /// A mutex held for a map lookup only; the lock of a session is inside.
     answering: Mutex<HashMap<SessionKey, Arc<Answering>>>,
+    /// By row, while a message is offered to listeners: how its sender wants it answered. A mutex
+    /// held for a look.
+    wishes: Mutex<HashMap<i64, (Override, Watch)>>,
+    pub(crate) histories: Histories,
 }
+
+/// Sessions that are remembered before those nobody waits for are looked for.
+const MANY: usize = 256;
 
 /// One session's turn and delivery. The async locks are what makes each one at a time: held across
 /// a whole turn, and across a whole delivery, which would otherwise send a message twice.
@@ -38,26 +50,114 @@ pub struct Sessions {
 pub(crate) struct Answering {
     pub(crate) lock: tokio::sync::Mutex<()>,
     pub(crate) delivery: tokio::sync::Mutex<()>,
-    /// Of the turn that runs now, so that `/stop` reaches it.
-    cancel: Mutex<Option<Cancel>>,
+    running: Mutex<Option<Running>>,
+}
+
+/// The turn that runs now.
+#[derive(Clone)]
+struct Running {
+    /// So that `/stop` reaches it.
+    cancel: Cancel,
+    /// Whose further messages join it.
+    user: String,
+}
+
+/// Why a turn begins.
+pub(crate) struct Occasion {
+    session: SessionKey,
+    user: String,
+    role: Role,
+    /// There is no turn unless this row waits still.
+    waits: Option<i64>,
+    /// A row that nobody else can take, and that is answered as well.
+    pub(crate) reserved: Option<LogRow>,
+    /// In place of what the rows say.
+    pub(crate) prompt: Option<Vec<Part>>,
+    pub(crate) overrule: Override,
+    pub(crate) watch: Watch,
+    pub(crate) cancel: Cancel,
+    pub(crate) shape: Shape,
+}
+
+impl Occasion {
+    pub(crate) fn new(session: SessionKey, user: String, role: Role) -> Self {
+        Occasion {
+            session,
+            user,
+            role,
+            waits: None,
+            reserved: None,
+            prompt: None,
+            overrule: Override::default(),
+            watch: Watch::default(),
+            cancel: Cancel::default(),
+            shape: Shape::default(),
+        }
+    }
+}
+
+impl Answering {
+    fn runs(&self, turn: Running) -> RunningTurn<'_> {
+        self.set(Some(turn));
+        RunningTurn(self)
+    }
+
+    fn set(&self, running: Option<Running>) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
+    }
+}
+
+/// Over when it is dropped, also where nobody waited for its end.
+struct RunningTurn<'a>(&'a Answering);
+
+impl Drop for RunningTurn<'_> {
+    fn drop(&mut self) {
+        self.0.set(None);
+    }
+}
+
+/// Forgotten when the listeners have decided.
+struct Wish<'a>(&'a Sessions, i64);
+
+impl Drop for Wish<'_> {
+    fn drop(&mut self) {
+        self.0.wishes().remove(&self.1);
+    }
 }
 
 impl Sessions {
+    fn wishes(&self) -> std::sync::MutexGuard<'_, HashMap<i64, (Override, Watch)>> {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wish(&self, row: i64, overrule: &Override, watch: &Watch) -> Wish<'_> {
+        self.wishes().insert(row, (overrule.clone(), watch.clone()));
+        Wish(self, row)
+    }
+
+    /// How the message of this row is to be answered, where a listener asks for its turn.
+    pub(crate) fn wished(&self, row: i64) -> Option<(Override, Watch)> {
+        self.wishes().get(&row).cloned()
+    }
+
     pub(crate) fn of(&self, session: &SessionKey) -> Arc<Answering> {
         let mut answering = self
             .answering
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        // Sessions nobody waits for are forgotten, so that the map does not grow for ever.
-        answering.retain(|key, state| key == session || Arc::strong_count(state) > 1);
+        // Sessions nobody waits for are forgotten, so that the map does not grow for ever; only when
+        // it would have to grow, so that a look into it stays a look.
+        if answering.len() >= MANY && answering.len() == answering.capacity() {
+            answering.retain(|key, state| key == session || Arc::strong_count(state) > 1);
+        }
         answering.entry(session.clone()).or_default().clone()
     }
 
-    /// Of the session's turn, if one runs.
-    pub(crate) fn cancel(&self, session: &SessionKey) -> Option<Cancel> {
+    /// The session's turn, if one runs.
+    fn running(&self, session: &SessionKey) -> Option<Running> {
         let answering = self.of(session);
-        let cancel = answering.cancel.lock();
-        cancel.unwrap_or_else(PoisonError::into_inner).clone()
+        let running = answering.running.lock();
+        running.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -81,21 +181,29 @@ impl Agent {
         overrule: Override,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
-        let arrival = self.store().log().append_incoming(&incoming).await?;
+        let role = overrule
+            .role
+            .unwrap_or_else(|| self.role_of(&incoming.sender.id));
+        let command = Command::read(&incoming.parts);
+        let offered = command.is_none() && self.listeners(Points::ARRIVED).next().is_some();
+        let reception = Reception {
+            role: Some(role),
+            offered,
+        };
+        let arrival = self.store().log().receive(&incoming, reception).await?;
         if arrival.repeated {
             return Ok(Arrived::Repeated);
         }
         let row = arrival.row;
-        let role = overrule
-            .role
-            .unwrap_or_else(|| self.role_of(&incoming.sender.id));
-        if let Some(command) = Command::read(&row.parts) {
+        if let Some(command) = command {
             self.obey(command, &row, role, watch).await?;
             return Ok(Arrived::Command);
         }
-        if !self.wants_answer(&row).await? {
-            self.store().log().dismiss(&[row.id]).await?;
-            return Ok(Arrived::Heard);
+        let wish = self.sessions().wish(row.id, &overrule, &watch);
+        let settled = self.settle(&row, role, offered).await;
+        drop(wish);
+        if let Some(done) = settled? {
+            return Ok(done);
         }
         let debounce = overrule.debounce.unwrap_or(self.settings().debounce);
         tokio::time::sleep(debounce).await;
@@ -105,23 +213,86 @@ impl Agent {
     /// Does what is to be done about a message that was stored and not answered: a timer has
     /// fired, or a crash came between.
     pub async fn answer_stored(&self, row: &LogRow, watch: Watch) -> Result<Arrived, TurnError> {
-        if !self.wants_answer(row).await? {
-            self.store().log().dismiss(&[row.id]).await?;
-            return Ok(Arrived::Heard);
+        let role = self.role_at_arrival(row);
+        if let Some(done) = self.settle(row, role, false).await? {
+            return Ok(done);
         }
-        let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
         self.answer(row, role, Override::default(), watch).await
+    }
+
+    /// `None` if the message is to be answered by a turn.
+    async fn settle(
+        &self,
+        row: &LogRow,
+        role: Role,
+        offered: bool,
+    ) -> Result<Option<Arrived>, TurnError> {
+        let wake = self.wake(row).await?;
+        let wanted = wake.wanted;
+        let verdict = match offered && !wake.barred {
+            true => self.offer(row, role, wake).await,
+            false => Verdict::Pass,
+        };
+        let log = self.store().log();
+        match verdict {
+            Verdict::Force | Verdict::Pass if wanted || verdict == Verdict::Force => {
+                if offered {
+                    log.release(row).await?;
+                }
+                return Ok(None);
+            }
+            Verdict::Hide => log.hide(row.id).await?,
+            _ if offered => log.dealt_with(row.id).await?,
+            _ => log.dismiss(&[row.id]).await?,
+        }
+        Ok(Some(match verdict {
+            Verdict::Taken => Arrived::Taken,
+            _ => Arrived::Heard,
+        }))
+    }
+
+    /// What the listeners say, one after the other: a message that one of them hides is nobody's.
+    async fn offer(&self, row: &LogRow, role: Role, wake: Wake) -> Verdict {
+        let sender = row.sender.clone();
+        let (user, name) = sender.map_or_else(Default::default, |sender| (sender.id, sender.name));
+        let facts = ArrivalFacts {
+            row: row.id,
+            session: row.session.clone(),
+            user,
+            name,
+            role,
+            parts: row.parts.clone(),
+            message_id: row.message_id.clone(),
+            at: row.at.as_millisecond(),
+            mentioned: wake.mentioned,
+            prefix: wake.prefix,
+            wanted: wake.wanted,
+        };
+        let mut verdict = Verdict::Pass;
+        for listener in self.listeners(Points::ARRIVED) {
+            verdict = verdict.max(listener.arrived(&facts).await);
+            if verdict == Verdict::Hide {
+                break;
+            }
+        }
+        verdict
     }
 
     /// Stops the session's turn; false if none runs.
     pub fn stop(&self, session: &SessionKey) -> bool {
-        let cancel = self.sessions().cancel(session);
-        cancel.inspect(Cancel::cancel).is_some()
+        let running = self.sessions().running(session);
+        running.inspect(|turn| turn.cancel.cancel()).is_some()
     }
 
     /// Does a turn run in the session now?
     pub fn is_answering(&self, session: &SessionKey) -> bool {
-        self.sessions().cancel(session).is_some()
+        self.sessions().running(session).is_some()
+    }
+
+    /// Does a turn of this user run there? Whoever is part of it must not wait for it.
+    pub(crate) fn is_answering_to(&self, session: &SessionKey, user: &str) -> bool {
+        let running = self.sessions().running(session);
+        running.is_some_and(|turn| turn.user == user)
     }
 
     pub(crate) fn role_of(&self, user: &str) -> Role {
@@ -129,6 +300,12 @@ impl Agent {
             true => Role::Operator,
             false => Role::User,
         }
+    }
+
+    /// The role a stored message came with.
+    pub(crate) fn role_at_arrival(&self, row: &LogRow) -> Role {
+        let sender = row.sender.as_ref().map_or("", |sender| &sender.id);
+        row.sender_role.unwrap_or_else(|| self.role_of(sender))
     }
 
     /// Answers a stored message and all that wait with it.
@@ -139,62 +316,80 @@ impl Agent {
         overrule: Override,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
-        let answering = self.sessions().of(&row.session);
+        let sender = row.sender.as_ref();
+        let user = sender.map_or_else(String::new, |sender| sender.id.clone());
+        let mut occasion = Occasion::new(row.session.clone(), user, role);
+        occasion.waits = Some(row.id);
+        (occasion.overrule, occasion.watch) = (overrule, watch);
+        self.answer_on(occasion).await
+    }
+
+    /// A message that joined a turn is answered after it, if that turn has not come to it.
+    pub(crate) fn answer_later(&self, row: LogRow) {
+        let agent = self.clone();
+        tokio::spawn(async move {
+            let role = agent.role_at_arrival(&row);
+            let answered = agent.answer(&row, role, Override::default(), Watch::default());
+            if let Err(error) = answered.await {
+                tracing::warn!(row = row.id, %error, "a message has no answer");
+            }
+        });
+    }
+
+    /// One turn at a time in a session: the others wait here.
+    pub(crate) async fn answer_on(&self, occasion: Occasion) -> Result<Arrived, TurnError> {
+        let answering = self.sessions().of(&occasion.session);
         let _one_at_a_time = answering.lock.lock().await;
-        let waiting = self.store().log().unanswered(&row.session).await?;
-        if !waiting.iter().any(|waiting| waiting.id == row.id) {
+        let mut waiting = self.store().log().unanswered(&occasion.session).await?;
+        if occasion
+            .waits
+            .is_some_and(|id| waiting.iter().all(|row| row.id != id))
+        {
             return Ok(Arrived::Joined);
         }
-        let cancel = Cancel::default();
-        let set = |value: Option<Cancel>| {
-            *answering
-                .cancel
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = value;
-        };
-        set(Some(cancel.clone()));
-        let turn = async {
-            let ask = self.ask_for(row, &waiting, role, overrule, watch, cancel);
-            self.turn(ask.await?).await
-        };
-        let report = turn.await;
-        set(None);
-        report.map(Arrived::Turn)
+        if let Some(row) = &occasion.reserved {
+            waiting.retain(|waiting| waiting.id != row.id);
+        }
+        let _running = answering.runs(Running {
+            cancel: occasion.cancel.clone(),
+            user: occasion.user.clone(),
+        });
+        let ask = self.ask_for(occasion, waiting).await?;
+        self.turn(ask).await.map(Arrived::Turn)
     }
 
     async fn ask_for(
         &self,
-        row: &LogRow,
-        waiting: &[LogRow],
-        role: Role,
-        overrule: Override,
-        watch: Watch,
-        cancel: Cancel,
+        occasion: Occasion,
+        waiting: Vec<LogRow>,
     ) -> Result<TurnAsk, TurnError> {
-        let conversation = self.conversation(&row.session).await?;
+        let session = occasion.session;
+        let conversation = self.conversation(&session).await?;
         let persona = self.store().personas().answering(&conversation).await?;
-        self.compact_if_long(&conversation, persona.as_ref())
-            .await?;
+        let history = self.compacted(&conversation, persona.as_ref()).await?;
         let (mode, model) = self
-            .chosen(&row.session, persona.as_ref(), overrule)
+            .chosen(&session, persona.as_ref(), occasion.overrule)
             .await?;
-        let parts: Vec<Part> = waiting.iter().flat_map(|row| row.parts.clone()).collect();
+        let mut rows: Vec<i64> = waiting.iter().map(|row| row.id).collect();
+        rows.extend(occasion.reserved.as_ref().map(|row| row.id));
+        let mut parts: Vec<Part> = waiting.into_iter().flat_map(|row| row.parts).collect();
+        let asked = occasion.reserved.map(|row| row.parts);
+        parts.extend(occasion.prompt.or(asked).unwrap_or_default());
         Ok(TurnAsk {
-            session: row.session.clone(),
-            user: row
-                .sender
-                .as_ref()
-                .map_or_else(String::new, |sender| sender.id.clone()),
-            role,
+            session,
+            user: occasion.user,
+            role: occasion.role,
             parts,
-            rows: waiting.iter().map(|row| row.id).collect(),
+            rows,
             conversation: Some(conversation.id),
+            history: Some(history),
             persona,
             mode,
             model,
             parent: None,
-            watch,
-            cancel,
+            shape: occasion.shape,
+            watch: occasion.watch,
+            cancel: occasion.cancel,
         })
     }
 

@@ -7,7 +7,7 @@ use callgate_contract::{
     Budget, Caller, Cancel, Grant, JournalId, Limits, OutputListener, RunFolders, RunSpec, Sandbox,
     Stop,
 };
-use callgate_gate::{Gate, stub};
+use callgate_gate::Gate;
 use callgate_store::{ApprovalState, RecordedCall, Run, RunStart, Store};
 use jiff::Timestamp;
 
@@ -147,11 +147,10 @@ impl Coder {
         let id = caller.journal;
         let session = self.store.sessions().open(&caller.session).await?;
         self.store.files().session(&session)?;
-        let methods = self.gate.catalogue(&caller);
         let clocks = recorded.iter().flat_map(|call| call.intent.clocks.clone());
         let spec = RunSpec {
             code: task.code,
-            stubs: methods.iter().map(|method| stub(method.info())).collect(),
+            stubs: self.gate.stubs(&caller),
             folders: RunFolders {
                 id: session.id,
                 number: session.number,

@@ -3,13 +3,15 @@
 
 use std::time::Duration;
 
-use callgate_contract::{Allowed, Change, JournalId, Message, Mode, Part, Role, TurnStop};
+use callgate_contract::{
+    Allowed, Change, JournalId, Message, Mode, Part, Points, Role, SessionKey, TurnStop,
+};
 use callgate_store::{
     ConversationUpdate, Decision, LogRow, NewConversation, Scope, TurnEnd, TurnStart,
 };
 use serde_json::json;
 
-use crate::{Agent, TurnError, Watch, history::text_of};
+use crate::{Agent, TurnError, Watch, history::text_of, texts};
 
 const HELP: &str = "/new  begin a new conversation
 /reset  forget what was said in this one
@@ -42,7 +44,7 @@ impl Command {
     /// `None` for what is no command of ours: other slashes belong to whoever listens.
     pub(crate) fn read(parts: &[Part]) -> Option<Command> {
         let text = text_of(parts);
-        let mut words = text.strip_prefix('/')?.split_whitespace();
+        let mut words = text.trim_start().strip_prefix('/')?.split_whitespace();
         let name = words.next()?;
         let rest: Vec<&str> = words.collect();
         let argument = || (!rest.is_empty()).then(|| rest.join(" "));
@@ -65,6 +67,15 @@ impl Command {
             _ => return None,
         })
     }
+
+    /// Done twice, it does no more than done once.
+    fn is_idempotent(&self) -> bool {
+        match self {
+            Command::Help | Command::Stop | Command::Stats | Command::Reset => true,
+            Command::Persona(_) | Command::Model(_) => true,
+            Command::New | Command::Compact | Command::Answer { .. } => false,
+        }
+    }
 }
 
 impl Agent {
@@ -75,16 +86,33 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<(), TurnError> {
-        let id = JournalId::fresh();
-        let user = row
-            .sender
-            .as_ref()
-            .map_or_else(String::new, |sender| sender.id.clone());
+        let start = self.begin_command(row, role).await?;
+        self.finish_command(command, &start, watch).await
+    }
+
+    /// After a crash that came between a command and its answer.
+    pub(crate) async fn obey_again(&self, start: &TurnStart) -> Result<(), TurnError> {
+        let text = start.plan["command"].as_str().unwrap_or_default();
+        match Command::read(&[Part::text(text)]) {
+            Some(command) if command.is_idempotent() => {
+                self.finish_command(command, start, Watch::default()).await
+            }
+            _ => self.reply(start, texts::interrupted(text)).await,
+        }
+    }
+
+    /// A turn without rounds, which takes the row.
+    pub(crate) async fn begin_command(
+        &self,
+        row: &LogRow,
+        role: Role,
+    ) -> Result<TurnStart, TurnError> {
+        let user = row.sender.as_ref().map(|sender| sender.id.clone());
         let start = TurnStart {
-            id,
+            id: JournalId::fresh(),
             session: row.session.clone(),
             conversation: None,
-            user: user.clone(),
+            user: user.unwrap_or_default(),
             role,
             mode: Mode::default(),
             model: String::new(),
@@ -95,16 +123,13 @@ impl Agent {
             plan: json!({ "command": text_of(&row.parts) }),
         };
         self.store().turns().begin(&start, &[row.id]).await?;
-        let continues = match &command {
-            Command::Answer { id: Some(id), .. } if role == Role::Operator => Some(*id),
-            _ => None,
-        };
-        let text = match self.carry_out(command, row, &user, role).await {
-            Ok(text) => text,
-            Err(error) => error.to_string(),
-        };
+        Ok(start)
+    }
+
+    /// Ends a turn without rounds by saying this.
+    pub(crate) async fn reply(&self, start: &TurnStart, text: String) -> Result<(), TurnError> {
         let message = Message {
-            session: row.session.clone(),
+            session: start.session.clone(),
             parts: vec![Part::text(text)],
         };
         let end = TurnEnd {
@@ -114,22 +139,34 @@ impl Agent {
             changes: &[Change::Send { message }],
             elapsed: Duration::ZERO,
         };
-        self.store().turns().finish(id, end).await?;
-        self.deliver(&row.session).await;
+        self.store().turns().finish(start.id, end).await?;
+        self.deliver(&start.session).await;
+        Ok(())
+    }
+
+    async fn finish_command(
+        &self,
+        command: Command,
+        start: &TurnStart,
+        watch: Watch,
+    ) -> Result<(), TurnError> {
+        let continues = match &command {
+            Command::Answer { id: Some(id), .. } if start.role == Role::Operator => Some(*id),
+            _ => None,
+        };
+        let text = match self.carry_out(command, start).await {
+            Ok(text) => text,
+            Err(error) => error.to_string(),
+        };
+        self.reply(start, text).await?;
         if let Some(approval) = continues {
             self.go_on_after(approval, watch).await?;
         }
         Ok(())
     }
 
-    async fn carry_out(
-        &self,
-        command: Command,
-        row: &LogRow,
-        user: &str,
-        role: Role,
-    ) -> Result<String, TurnError> {
-        let session = &row.session;
+    async fn carry_out(&self, command: Command, start: &TurnStart) -> Result<String, TurnError> {
+        let session = &start.session;
         let conversations = self.store().conversations();
         match command {
             Command::Help => Ok(HELP.to_owned()),
@@ -137,6 +174,7 @@ impl Agent {
                 conversations
                     .create(session, NewConversation::default())
                     .await?;
+                self.tell_reset(session).await;
                 Ok("A new conversation begins.".into())
             }
             Command::Reset => {
@@ -145,6 +183,7 @@ impl Agent {
                     ..ConversationUpdate::default()
                 };
                 conversations.update(session, None, update).await?;
+                self.tell_reset(session).await;
                 Ok("Forgotten.".into())
             }
             Command::Compact => {
@@ -159,8 +198,8 @@ impl Agent {
                 true => "Stopped.".into(),
                 false => "Nothing is being done.".into(),
             }),
-            Command::Persona(name) => self.choose_persona(row, name).await,
-            Command::Model(id) => self.choose_model(row, id).await,
+            Command::Persona(name) => self.choose_persona(session, name).await,
+            Command::Model(id) => self.choose_model(session, id).await,
             Command::Stats => {
                 let conversation = self.conversation(session).await?;
                 let scope = Scope::Conversation(conversation.id);
@@ -173,9 +212,11 @@ impl Agent {
                     Duration::from_millis(spent.millis).as_secs_f64()
                 ))
             }
-            Command::Answer { .. } if role != Role::Operator => Ok(format!(
-                "Only administrators can answer that; {user} is not one."
-            )),
+            Command::Answer { .. } if start.role != Role::Operator => {
+                let user = &start.user;
+                let text = format!("Only administrators can answer that; {user} is not one.");
+                Ok(text)
+            }
             Command::Answer { id: None, .. } => {
                 Ok("Say which one: /approve N or /deny N. The question names its number.".into())
             }
@@ -193,14 +234,20 @@ impl Agent {
         }
     }
 
+    async fn tell_reset(&self, session: &SessionKey) {
+        for listener in self.listeners(Points::RESET) {
+            listener.reset(session).await;
+        }
+    }
+
     async fn choose_persona(
         &self,
-        row: &LogRow,
+        session: &SessionKey,
         name: Option<String>,
     ) -> Result<String, TurnError> {
         let personas = self.store().personas();
         let Some(name) = name else {
-            let now = personas.default(Some(&row.session)).await?.name;
+            let now = personas.default(Some(session)).await?.name;
             let all: Vec<String> = personas.list().await?.into_iter().map(|p| p.name).collect();
             return Ok(format!(
                 "{now} answers. There are: default, {}",
@@ -213,19 +260,23 @@ impl Agent {
         let chosen = (name != "default").then(|| name.clone());
         let settings = self.store().settings();
         settings
-            .change_session(&row.session, |settings| settings.persona = chosen)
+            .change_session(session, |settings| settings.persona = chosen)
             .await?;
         Ok(format!("{name} answers from now on."))
     }
 
-    async fn choose_model(&self, row: &LogRow, id: Option<String>) -> Result<String, TurnError> {
+    async fn choose_model(
+        &self,
+        session: &SessionKey,
+        id: Option<String>,
+    ) -> Result<String, TurnError> {
         let settings = self.store().settings();
         let ids = || {
             let all = self.models().all().iter().map(|model| model.id.as_str());
             all.collect::<Vec<_>>().join(", ")
         };
         let Some(id) = id else {
-            let choice = settings.session(&row.session).await?.value.model;
+            let choice = settings.session(session).await?.value.model;
             let now = &self.models().choose(choice.as_deref()).id;
             return Ok(format!("The model is {now}. There are: {}", ids()));
         };
@@ -234,7 +285,7 @@ impl Agent {
         }
         let chosen = Some(id.clone());
         settings
-            .change_session(&row.session, |settings| settings.model = chosen)
+            .change_session(session, |settings| settings.model = chosen)
             .await?;
         Ok(format!("The model is {id} from now on."))
     }

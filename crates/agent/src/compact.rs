@@ -1,11 +1,11 @@
 //! Compaction: a long history is summarised by a row of its own. Nothing is deleted; later turns see
 //! the summary and what came after it.
 
-use callgate_contract::{ModelMessage, ModelRequest, Part};
+use callgate_contract::{Messages, ModelMessage, ModelRequest, Part};
 use callgate_store::{Conversation, NewMessage, Persona};
 use serde_json::json;
 
-use crate::{Agent, TurnError, tokens};
+use crate::{Agent, TurnError};
 
 const INSTRUCTION: &str = "Summarise the conversation above for your own later use: what the people \
     want, what was decided, done and found out, names, numbers and open questions. Leave out small \
@@ -15,23 +15,24 @@ const INSTRUCTION: &str = "Summarise the conversation above for your own later u
 const KEPT: usize = 6;
 
 impl Agent {
-    pub(crate) async fn compact_if_long(
+    /// The history, summarised first if it has grown too long.
+    pub(crate) async fn compacted(
         &self,
         conversation: &Conversation,
         persona: Option<&Persona>,
-    ) -> Result<(), TurnError> {
-        let rows = self
-            .store()
-            .conversations()
-            .context(conversation.id)
-            .await?;
-        let texts = rows
-            .iter()
-            .map(|row| tokens::estimate(&row.message.to_string()));
-        if texts.sum::<usize>() > self.settings().history_tokens {
-            self.compact(conversation, persona).await?;
+    ) -> Result<Messages, TurnError> {
+        let history = self.history(conversation).await?;
+        if history.tokens <= self.settings().history_tokens {
+            return Ok(history.messages);
         }
-        Ok(())
+        drop(history);
+        self.compact(conversation, persona).await?;
+        let conversations = self.store().conversations();
+        let conversation = conversations.get(conversation.id).await?;
+        match conversation {
+            Some(conversation) => Ok(self.history(&conversation).await?.messages),
+            None => Ok(Messages::default()),
+        }
     }
 
     /// False if there is too little to summarise, or the model did not manage.

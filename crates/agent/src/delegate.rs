@@ -7,7 +7,7 @@ use callgate_contract::{Allowed, Cancel, Effect, Grant, Kind, Method, MethodErro
 use callgate_gate::{Call, InvalidMethod, method};
 use callgate_store::Persona;
 
-use crate::{Agent, Parent, TurnAsk, TurnError, Watch};
+use crate::{Agent, Parent, TurnAsk, TurnError, Watch, turn::Shape};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Ask {
@@ -82,6 +82,7 @@ impl Agent {
             parts: vec![Part::text(query)],
             rows: Vec::new(),
             conversation: None,
+            history: None,
             mode: persona.mode,
             model: self.models().choose(Some(&model)).id.clone(),
             persona: Some(persona),
@@ -90,6 +91,7 @@ impl Agent {
                 depth: caller.depth,
                 grant: Arc::new(grant),
             }),
+            shape: Shape::default(),
             watch: Watch::default(),
             cancel: Cancel::default(),
         };

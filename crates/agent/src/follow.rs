@@ -44,7 +44,7 @@ impl Follower {
             clocks: call.clocks,
             threaded: call.threaded,
         };
-        match self.record.call(request).await {
+        match self.record.call(request, None).await {
             Ok(Answered { outcome, replayed }) => {
                 report.replayed = replayed;
                 self.accept(report, outcome)

@@ -39,6 +39,8 @@ pub(crate) fn from_json(message: &Json) -> Option<ModelMessage> {
                 text: text_of(&parts()),
                 reasoning: String::new(),
                 tool_calls: calls.collect(),
+                media: Vec::new(),
+                extra: None,
             })
         }
         "tool" => Some(ModelMessage::Tool {
@@ -68,7 +70,9 @@ fn content(parts: &[Part]) -> Json {
 
 fn part_to_json(part: &Part) -> Json {
     match part {
-        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Text { .. } | Part::Mention { .. } | Part::Reply { .. } => {
+            json!({"type": "text", "text": part.words().unwrap_or_default()})
+        }
         Part::Image { url } => json!({"type": "image_url", "image_url": {"url": url}}),
         Part::Audio { url } => json!({"type": "audio_url", "audio_url": {"url": url}}),
         Part::File { name, url } => json!({"type": "file", "file": {"name": name, "url": url}}),
@@ -150,6 +154,8 @@ mod tests {
                 text: "let me see".into(),
                 reasoning: String::new(),
                 tool_calls: vec![call],
+                media: Vec::new(),
+                extra: None,
             },
             ModelMessage::tool("c1", "noon"),
         ] {

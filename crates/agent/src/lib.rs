@@ -4,6 +4,7 @@
 
 mod agent;
 mod arrival;
+mod asked;
 mod code;
 mod commands;
 mod compact;
@@ -13,8 +14,10 @@ mod excerpt;
 mod extract;
 mod follow;
 mod history;
+mod host;
 mod parts;
 pub mod prompt;
+mod recall;
 mod record;
 mod recovery;
 mod report;
@@ -28,6 +31,7 @@ mod when;
 
 pub use agent::{Agent, Wiring};
 pub use arrival::{Arrived, Override, Sessions};
+pub use asked::requests;
 pub use code::{Coder, Resumed, Task};
 pub use error::{RunError, TurnError};
 pub use excerpt::{FOR_MODEL, excerpt};
@@ -37,4 +41,4 @@ pub use report::{CallReport, Observation, RunReport};
 pub use settings::{AgentSettings, Allowance, Budgets};
 pub use turn::{Parent, Preview, TurnAsk, TurnReport};
 pub use watch::{TurnEvent, Watch};
-pub use when::AnswerWhen;
+pub use when::{AnswerWhen, InvalidPattern, Patterns};

@@ -9,7 +9,8 @@ use callgate_store::files::SessionFolders;
 const LARGEST: u64 = 8 << 20;
 
 /// Makes every part one that a model of these abilities can take.
-pub(crate) fn fit(request: &mut ModelRequest, accepts: Accepts, folders: &SessionFolders) {
+/// Those that are files of the session need its folders.
+pub(crate) fn fit(request: &mut ModelRequest, accepts: Accepts, folders: Option<&SessionFolders>) {
     for message in &mut request.messages {
         if let ModelMessage::User { parts } | ModelMessage::Tool { parts, .. } = message {
             for part in parts {
@@ -21,17 +22,44 @@ pub(crate) fn fit(request: &mut ModelRequest, accepts: Accepts, folders: &Sessio
 
 /// Whether a request holds a part that a model of these abilities cannot take.
 pub(crate) fn exceeds(request: &ModelRequest, accepts: Accepts) -> bool {
-    let media = request.messages.iter().flat_map(|message| match message {
-        ModelMessage::User { parts } | ModelMessage::Tool { parts, .. } => parts.as_slice(),
-        _ => &[],
-    });
-    let mut media = media.filter(|part| !matches!(part, Part::File { .. }));
+    let mut media = parts(request).filter(|part| !matches!(part, Part::File { .. }));
     media.any(|part| !accepts.takes(part))
 }
 
-fn fit_part(part: &mut Part, accepts: Accepts, folders: &SessionFolders) {
+/// Whether [`fit`] would change anything.
+pub(crate) fn needs_fitting(request: &ModelRequest, accepts: Accepts) -> bool {
+    parts(request).any(|part| match part {
+        Part::Text { .. } => false,
+        Part::Image { .. } | Part::Audio { .. } => is_file(part) || !accepts.takes(part),
+        Part::File { .. } | Part::Mention { .. } | Part::Reply { .. } => true,
+    })
+}
+
+pub(crate) fn has_files(request: &ModelRequest) -> bool {
+    parts(request).any(is_file)
+}
+
+fn is_file(part: &Part) -> bool {
+    match part {
+        Part::Image { url } | Part::Audio { url } => url.starts_with("/app/"),
+        _ => false,
+    }
+}
+
+fn parts(request: &ModelRequest) -> impl Iterator<Item = &Part> {
+    request.messages.iter().flat_map(|message| match message {
+        ModelMessage::User { parts } | ModelMessage::Tool { parts, .. } => parts.as_slice(),
+        _ => &[],
+    })
+}
+
+fn fit_part(part: &mut Part, accepts: Accepts, folders: Option<&SessionFolders>) {
     let (what, url) = match part {
         Part::Text { .. } => return,
+        Part::Mention { .. } | Part::Reply { .. } => {
+            *part = Part::text(part.words().unwrap_or_default());
+            return;
+        }
         Part::Image { url } => ("image", url),
         Part::Audio { url } => ("audio", url),
         Part::File { name, url } => {
@@ -40,7 +68,8 @@ fn fit_part(part: &mut Part, accepts: Accepts, folders: &SessionFolders) {
         }
     };
     if url.starts_with("/app/") {
-        match embed(url, folders) {
+        let embedded = folders.map_or(Err("no folder".into()), |folders| embed(url, folders));
+        match embedded {
             Ok(data) => *url = data,
             Err(reason) => {
                 *part = Part::text(format!("[{what} {url} cannot be shown: {reason}]"));

@@ -7,7 +7,7 @@ use std::{
 };
 
 use callgate_contract::Caller;
-use callgate_gate::{CallError, CallRequest, Gate, Outcome};
+use callgate_gate::{AdHoc, CallError, CallRequest, Gate, Outcome};
 use callgate_store::RecordedCall;
 
 pub(crate) struct Record {
@@ -42,7 +42,12 @@ impl Record {
         }
     }
 
-    pub(crate) async fn call(&self, request: CallRequest<'_>) -> Result<Answered, Refusal> {
+    /// `ad_hoc` is the method where it is registered nowhere.
+    pub(crate) async fn call(
+        &self,
+        request: CallRequest<'_>,
+        ad_hoc: Option<&AdHoc>,
+    ) -> Result<Answered, Refusal> {
         if let Some(recorded) = self.take(request.sequence)
             && let Some(outcome) = self.answer(&recorded, &request)?
         {
@@ -51,7 +56,13 @@ impl Record {
                 replayed: true,
             });
         }
-        let outcome = self.gate.dispatch(&self.caller, request).await;
+        let outcome = match ad_hoc {
+            Some(method) => {
+                let gate = &self.gate;
+                gate.dispatch_ad_hoc(&self.caller, request, method).await
+            }
+            None => self.gate.dispatch(&self.caller, request).await,
+        };
         outcome.map_err(Refusal::Call).map(|outcome| Answered {
             outcome,
             replayed: false,

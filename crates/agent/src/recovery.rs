@@ -6,7 +6,7 @@ use callgate_store::{ApprovalState, LogRow, TurnEnd};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::{Agent, Arrived, TurnError, Watch, commands::Command};
+use crate::{Agent, Arrived, TurnError, Watch, commands::Command, texts};
 
 /// What a restart found to do.
 #[derive(Debug, Default)]
@@ -34,10 +34,13 @@ impl Agent {
         unfinished.retain(|turn| turn.started_at <= start);
         for turn in unfinished {
             let id = turn.start.id;
-            if turn.start.parent.is_some() || turn.start.model.is_empty() {
-                // The turn above is told that its agent's outcome is unknown; a command that was
-                // cut off has no answer and is not carried out again.
+            if turn.start.parent.is_some() {
+                // The turn above is told that its agent's outcome is unknown.
                 self.abandon(id).await?;
+            } else if turn.start.model.is_empty() {
+                if let Err(error) = self.obey_again(&turn.start).await {
+                    tracing::warn!(turn = %id.0, %error, "a command has no answer");
+                }
             } else if !self.waits_for_approval(id).await? {
                 match self.resume(id, Watch::default()).await {
                     Ok(_) => recovered.turns.push(id),
@@ -45,6 +48,14 @@ impl Agent {
                     Err(error) => tracing::warn!(turn = %id.0, %error, "a turn cannot go on"),
                 }
             }
+        }
+        let mut offered = self.store().log().offered().await?;
+        offered.retain(|row| row.at <= start);
+        for row in offered {
+            // Listeners are never given a message twice: nobody knows how far they came.
+            let turn = self.begin_command(&row, self.role_at_arrival(&row)).await?;
+            self.reply(&turn, texts::HANDLING_CUT_OFF.to_owned())
+                .await?;
         }
         for session in self.store().log().waiting().await? {
             let mut waiting = self.store().log().unanswered(&session).await?;
@@ -71,7 +82,7 @@ impl Agent {
         if !row.message_id.as_ref().is_some_and(is_timer)
             && let Some(command) = Command::read(&row.parts)
         {
-            let role = self.role_of(row.sender.as_ref().map_or("", |sender| &sender.id));
+            let role = self.role_at_arrival(row);
             self.obey(command, row, role, Watch::default()).await?;
             return Ok(Arrived::Command);
         }

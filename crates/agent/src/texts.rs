@@ -50,6 +50,16 @@ pub(crate) fn call_failed(error: &CallError, methods: &[Arc<dyn Method>]) -> Str
     }
 }
 
+pub(crate) fn interrupted(command: &str) -> String {
+    format!(
+        "I was interrupted at {command} and cannot tell whether it was done. Look, and repeat it if not."
+    )
+}
+
+/// To somebody whose message listeners were dealing with when the process ended.
+pub(crate) const HANDLING_CUT_OFF: &str = "I was interrupted while your last message was being \
+    dealt with. It is not repeated by itself: send it again if nothing came of it.";
+
 /// Compat(astrbot): plugins and models know this sentence.
 pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
     let seconds = limit.as_secs();

@@ -4,24 +4,38 @@
 mod ask;
 mod budget;
 mod code;
+mod collect;
 mod context;
 mod preview;
+mod shape;
 mod tools;
 
 pub use preview::Preview;
+pub(crate) use {
+    ask::NoReply,
+    shape::{Companion, Shape, Tool},
+    tools::ToolResult,
+};
 
-use std::{collections::VecDeque, sync::Arc, time::Instant};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Instant,
+};
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Cancel, Change, ConversationId, Grant, JournalId, Message, Mode,
-    ModelMessage, ModelRequest, NamedModel, Part, Role, SessionKey, Surface, TurnFacts, TurnStop,
+    Allowed, Budget, Caller, Cancel, Change, Contribution, ConversationId, Grant, JournalId,
+    Message, Messages, Mode, ModelMessage, ModelRequest, NamedModel, Part, Points, Role,
+    SessionKey, Surface, TurnFacts, TurnStop, Usage,
 };
 use callgate_store::{LogRow, NewMessage, Persona, Round, Run, TurnEnd, TurnStart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use self::tools::Declared;
 use crate::{
     Agent, TurnError,
+    asked::Asked,
     history::to_json,
     record::Record,
     watch::{TurnEvent, Watch},
@@ -38,11 +52,14 @@ pub struct TurnAsk {
     pub rows: Vec<i64>,
     /// `None` keeps no history.
     pub conversation: Option<ConversationId>,
+    /// What that conversation holds, where it has been read.
+    pub history: Option<Messages>,
     pub persona: Option<Persona>,
     pub mode: Mode,
     pub model: String,
     /// The turn whose agent this one is, and what is left of its rights.
     pub parent: Option<Parent>,
+    pub(crate) shape: Shape,
     pub watch: Watch,
     pub cancel: Cancel,
 }
@@ -104,6 +121,21 @@ pub(crate) struct Turn {
     pub(crate) record: Record,
     pub(crate) sequence: u64,
     pub(crate) request: ModelRequest,
+    history: Option<Messages>,
+    pub(crate) shape: Shape,
+    /// Of an execution cut off whose answer was a plugin's to send.
+    was_handed_over: bool,
+    /// Of all rounds asked now.
+    pub(crate) usage: Usage,
+    /// The last round that was kept, if what follows can be kept by what it adds.
+    asked: Option<Asked>,
+    declared: Declared,
+    /// How often each call was made in this turn.
+    made: HashMap<String, usize>,
+    /// The session's arrivals when somebody last looked for messages that join.
+    looked_at: Option<u64>,
+    /// What listeners said for this round.
+    contribution: Contribution,
     /// What this turn adds to its conversation.
     added: Vec<ModelMessage>,
     pub(crate) round: u32,
@@ -123,9 +155,24 @@ const JOINED: u32 = 1_000;
 impl Agent {
     /// Begins and runs a turn.
     pub async fn turn(&self, ask: TurnAsk) -> Result<TurnReport, TurnError> {
+        self.loop_of(ask).await.map(|(report, _)| report)
+    }
+
+    /// The same, with what is left of it.
+    pub(crate) async fn loop_of(&self, ask: TurnAsk) -> Result<(TurnReport, Turn), TurnError> {
+        let parts = ask.parts.clone();
+        let mut turn = self.begin(ask).await?;
+        let report = turn.run(parts).await?;
+        Ok((report, turn))
+    }
+
+    /// A turn that is on record and has not asked anything yet.
+    pub(crate) async fn begin(&self, ask: TurnAsk) -> Result<Turn, TurnError> {
         let id = JournalId::fresh();
         let newest = self.store().log().list(&ask.session, 1).await?;
         let mark = newest.last().map_or(0, |row| row.id);
+        let companion = ask.shape.companion.as_ref();
+        let hands_over = companion.is_some_and(|companion| companion.delivers);
         let start = TurnStart {
             id,
             session: ask.session,
@@ -138,11 +185,19 @@ impl Agent {
             allowed: allowed(ask.persona.as_ref()),
             parent: ask.parent.as_ref().map(|parent| parent.turn),
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
-            plan: json!({ "parts": ask.parts, "mark": mark }),
+            plan: json!({ "parts": ask.parts, "mark": mark, "handed_over": hands_over }),
         };
         self.store().turns().begin(&start, &ask.rows).await?;
-        let grant = ask.parent.map(|parent| parent.grant);
-        let turn = Turn::new(
+        let grant = match (ask.parent, &ask.shape.budget) {
+            (Some(parent), _) => Some(parent.grant),
+            (None, Some(budget)) => Some(Arc::new(Grant {
+                methods: start.allowed.clone(),
+                budget: budget.clone(),
+                expires: None,
+            })),
+            (None, None) => None,
+        };
+        let mut turn = Turn::new(
             self.clone(),
             start,
             ask.persona,
@@ -150,7 +205,9 @@ impl Agent {
             ask.watch,
             ask.cancel,
         );
-        turn.run(ask.parts).await
+        turn.history = ask.shape.history.clone().or(ask.history);
+        turn.shape = ask.shape;
+        Ok(turn)
     }
 
     /// Goes on with a turn that was cut off or has waited for an approval.
@@ -179,7 +236,9 @@ impl Agent {
         let mark = mark_of(&start.plan);
         let mut newer = self.store().log().since(&session, mark, JOINED).await?;
         newer.retain(|row| row.turn == Some(id));
+        let handed_over = start.plan["handed_over"] == true;
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, Cancel::default());
+        turn.was_handed_over = handed_over;
         turn.recorded_rounds = rounds.into();
         turn.recorded_runs = runs;
         turn.joined = newer;
@@ -257,6 +316,15 @@ impl Turn {
             joined: Vec::new(),
             sequence: 0,
             request: ModelRequest::default(),
+            history: None,
+            shape: Shape::default(),
+            was_handed_over: false,
+            usage: Usage::default(),
+            asked: None,
+            declared: Declared::default(),
+            made: HashMap::new(),
+            looked_at: None,
+            contribution: Contribution::default(),
             added: Vec::new(),
             round: 0,
             errors: 0,
@@ -266,10 +334,19 @@ impl Turn {
         }
     }
 
-    async fn run(mut self, parts: Vec<Part>) -> Result<TurnReport, TurnError> {
+    async fn run(&mut self, parts: Vec<Part>) -> Result<TurnReport, TurnError> {
         self.begin_request(parts).await?;
+        if self.shape.stopped {
+            self.added.clear();
+            return self.finish(TurnStop::Silent, String::new()).await;
+        }
         loop {
-            let next = match self.over_budget().await? {
+            let over = match self.is_recorded(self.round + 1) {
+                // What was asked and answered before is paid for.
+                true => None,
+                false => self.over_budget().await?,
+            };
+            let next = match over {
                 Some(reason) => Next::end(TurnStop::Budget, reason),
                 None => match self.facts.mode {
                     Mode::Code => self.code_round().await?,
@@ -306,7 +383,11 @@ impl Turn {
         Ok(rows.iter().any(said))
     }
 
-    async fn finish(mut self, stop: TurnStop, text: String) -> Result<TurnReport, TurnError> {
+    pub(crate) async fn finish(
+        &mut self,
+        stop: TurnStop,
+        text: String,
+    ) -> Result<TurnReport, TurnError> {
         let mut answer = match text.trim() {
             "" => Vec::new(),
             text => vec![Part::text(text)],
@@ -314,7 +395,7 @@ impl Turn {
         // An agent's answer goes to the turn that called it, not to the chat.
         let speaks = self.facts.depth == 0;
         if speaks && !answer.is_empty() {
-            for listener in self.agent.listeners() {
+            for listener in self.agent.listeners(Points::BEFORE_ANSWER) {
                 listener.before_answer(&self.facts, &mut answer).await;
             }
         }
@@ -326,7 +407,8 @@ impl Turn {
         };
         let text = crate::history::text_of(&answer);
         let report = self.report(Some(stop), text);
-        let changes = match speaks && !answer.is_empty() {
+        let speaks = speaks && !answer.is_empty();
+        let changes = match speaks && !self.is_delivered(&answer).await? {
             true => vec![Change::Send {
                 message: Message {
                     session: self.facts.session.clone(),
@@ -351,13 +433,18 @@ impl Turn {
             .finish(self.facts.turn, end)
             .await?;
         self.agent.deliver(&self.facts.session).await;
-        for listener in self.agent.listeners() {
+        for listener in self.agent.listeners(Points::AFTER_TURN) {
             listener.after_turn(&self.facts).await;
         }
         self.watch.tell(TurnEvent::Finished {
             report: report.clone(),
         });
         Ok(report)
+    }
+
+    /// Somebody else sends the answer, or has done so before a crash.
+    async fn is_delivered(&self, answer: &[Part]) -> Result<bool, TurnError> {
+        Ok(self.hand_over(answer).await || self.was_handed_over && self.has_spoken().await?)
     }
 
     fn report(&self, stop: Option<TurnStop>, text: String) -> TurnReport {
@@ -371,6 +458,7 @@ impl Turn {
     }
 
     pub(crate) fn is_last_round(&self) -> bool {
-        self.round >= self.agent.settings().rounds
+        let limit = self.shape.rounds.unwrap_or(self.agent.settings().rounds);
+        self.round >= limit
     }
 }

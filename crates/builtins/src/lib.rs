@@ -6,6 +6,7 @@ mod ask_user;
 mod cancel_timer;
 pub mod fetch;
 mod fetch_page;
+mod file_fetch;
 mod forget;
 mod html;
 mod list_timers;
@@ -64,7 +65,7 @@ pub fn with(store: Store, options: Options) -> Vec<Arc<dyn Method>> {
     let outside = fetch_page::method(Fetcher::new(options.fetch));
     inside
         .into_iter()
-        .chain([outside])
+        .chain([outside, file_fetch::method()])
         .map(|method| Arc::new(method) as Arc<dyn Method>)
         .collect()
 }

@@ -3,9 +3,12 @@
 
 mod approvals;
 mod calls;
-mod ears;
+mod clients;
 mod models;
+mod operations;
+mod outlets;
 mod personas;
+mod plugins;
 mod recovery;
 mod runs;
 mod sessions;
@@ -15,20 +18,20 @@ use std::{path::PathBuf, sync::Arc};
 
 use callgate_agent::{Agent, Coder};
 use callgate_contract::{
-    Budget, Caller, Cancel, Grant, JournalId, OutputListener, Role, SessionKey, Surface,
+    Budget, Caller, Cancel, Grant, JournalId, NamedModel, OutputListener, Role, SessionKey, Surface,
 };
 use callgate_gate::{Gate, signature};
 use callgate_sandbox::Jail;
-use callgate_server::{Counted, Metrics};
+use callgate_server::{Counted, Metrics, remote::Remote};
 use callgate_store::Store;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
-use crate::{config::Config, failure::Failure, packages, request::Request};
+use crate::{config::Config, failure::Failure, packages, plugins::Given, request::Request};
 
-use ears::Ears;
-pub use ears::Hear;
+pub use callgate_server::Hear;
+use plugins::{Loading, Shelf};
 use runs::Running;
 
 /// Messages that one run or call may send.
@@ -41,6 +44,12 @@ pub struct Settings {
     pub config: Config,
     /// A model that this process alone has, besides the configured ones.
     pub model: Option<String>,
+    /// The only model, in the place of all others.
+    pub only_model: Option<NamedModel>,
+    /// Plugins that this process alone has, besides the installed ones.
+    pub plugins: Vec<PathBuf>,
+    /// The same, once they are read.
+    pub given: Vec<Given>,
 }
 
 /// What the asker wants to hear while it waits. Of another process, only events arrive.
@@ -63,12 +72,16 @@ pub struct App {
     running: Arc<Running>,
     /// What began later is ours, and not to be recovered.
     began: Timestamp,
-    ears: Arc<Ears>,
+    live: Arc<callgate_server::Live>,
     jail: Arc<Jail>,
     metrics: Arc<Metrics>,
+    remote: Remote,
     /// What code finds besides the standard library.
     packages: Vec<String>,
     model: Option<String>,
+    only_model: Option<NamedModel>,
+    shelf: Arc<Shelf>,
+    loaded: Loading,
     /// Made when it is first needed: models may have to be looked for.
     agent: Arc<OnceCell<Agent>>,
 }
@@ -84,6 +97,8 @@ impl App {
                 Failure::new(error.to_string(), "this is a fault of callgate: report it")
             })?;
         }
+        let remote = settings.config.remote.settings();
+        let remote = Remote::new(store.clone(), gate.clone(), remote);
         let installed = packages::installed_at(&settings.data);
         let packages = packages::list(&settings.data);
         let jail = settings
@@ -97,6 +112,11 @@ impl App {
             sandbox: Arc::new(Counted::new(jail.clone(), metrics.clone())),
             limits: settings.config.limits(),
         };
+        let names: Vec<String> = packages
+            .iter()
+            .map(|package| package.name.clone())
+            .collect();
+        let shelf = Shelf::open(settings, gate.clone(), store.clone(), &names)?;
         Ok(App {
             config: Arc::new(settings.config.clone()),
             store,
@@ -104,11 +124,15 @@ impl App {
             coder,
             running: Arc::default(),
             began: Timestamp::now(),
-            ears: Arc::default(),
+            live: Arc::default(),
             jail,
             metrics,
-            packages: packages.into_iter().map(|package| package.name).collect(),
+            remote,
+            packages: names,
             model: settings.model.clone(),
+            only_model: settings.only_model.clone(),
+            shelf: Arc::new(shelf),
+            loaded: Loading::default(),
             agent: Arc::default(),
         })
     }
@@ -121,36 +145,46 @@ impl App {
         &self.jail
     }
 
+    pub fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    pub fn live(&self) -> &Arc<callgate_server::Live> {
+        &self.live
+    }
+
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
 
     pub async fn answer(&self, request: Request, live: Live) -> Result<Json, Failure> {
         match request {
-            Request::Run(run) => self.run(run, live).await,
+            Request::Run(run) => {
+                self.with_plugins().await;
+                self.run(run, live).await
+            }
             Request::Cancel { run } => Ok(json!({ "cancelled": self.running.cancel(run) })),
-            Request::Call(call) => self.call(call).await,
+            Request::Call(call) => {
+                self.with_plugins().await;
+                self.call(call).await
+            }
             Request::Methods { session } => {
+                self.with_plugins().await;
                 self.offer_personas().await?;
                 Ok(self.methods(&session))
             }
             Request::Method { name } => {
+                self.with_plugins().await;
                 self.offer_personas().await?;
                 self.method(&name)
             }
             Request::Approvals { all } => self.approvals(all).await,
             Request::Answer { id, answer, always } => self.settle(id, answer, always).await,
-            Request::NewKey => {
-                // What a key without flags may do: call the methods that remote clients see.
-                let scopes = ["methods".to_owned()];
-                let (id, key) = self.store.keys().create(&scopes).await?;
-                Ok(json!({ "id": id, "key": key }))
-            }
+            Request::NewKey(new) => self.new_key(new).await,
             Request::Keys => Ok(json!(self.store.keys().list().await?)),
-            Request::RevokeKey { id } => {
-                self.store.keys().revoke(&id).await?;
-                Ok(json!({ "revoked": id }))
-            }
+            Request::RevokeKey { id } => self.revoke_key(&id).await,
+            Request::Clients => self.list_clients().await,
+            Request::DecideClient { id, approve } => self.decide_client(&id, approve).await,
             Request::Send(message) => self.send(message, live).await,
             Request::Listen { session } => self.listen(&session, live).await,
             Request::Stop { session } => {
@@ -170,6 +204,8 @@ impl App {
                 mode,
             } => self.prompt(&session, &user, mode).await,
             Request::Models => self.list_models().await,
+            Request::ReloadPlugins { name } => self.reload_plugins(name).await,
+            Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
         }
     }
 

@@ -1,6 +1,8 @@
 //! What can be typed. Help texts are part of the product: each command says what it does, what it
 //! prints, and shows lines to copy.
 
+mod model;
+mod plugin;
 mod talk;
 
 use std::path::PathBuf;
@@ -8,9 +10,12 @@ use std::path::PathBuf;
 use callgate_contract::SessionKey;
 use clap::{Args, Parser, Subcommand};
 
+pub use model::{AddModel, Model, ModelCommand, TestModel};
+pub use plugin::{
+    CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
+};
 pub use talk::{
-    By, Chat, Model, ModelCommand, Persona, PersonaCommand, Prompt, Send, Serve, Session,
-    SessionCommand, SetPersona,
+    By, Chat, Persona, PersonaCommand, Prompt, Send, Serve, Session, SessionCommand, SetPersona,
 };
 
 /// Write a function once; let AI call it safely.
@@ -51,6 +56,14 @@ pub struct Common {
         help_heading = "Common options"
     )]
     pub config: Option<PathBuf>,
+    /// Load this plugin too, for this command; can be given more than once
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Common options"
+    )]
+    pub plugin: Vec<PathBuf>,
     /// Print JSON, stable for scripts; errors are {"error", "hint"}
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
@@ -73,6 +86,8 @@ pub enum Command {
     Prompt(Prompt),
     Model(Model),
     Key(Key),
+    Client(Client),
+    Plugin(Plugin),
 }
 
 /// Run Python in the sandbox, with the methods it may call
@@ -223,12 +238,52 @@ pub struct Key {
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Make a key; its text is shown once. With --json: {"id", "key"}
-    New,
+    #[command(after_help = "\
+Examples:
+  callgate key new
+  callgate key new --client SillyTavern-8000
+  callgate key new --scope method:add --scope method:readJsonFromFile
+  callgate key new --scope operator")]
+    New {
+        /// What it may do: operator, methods, method:NAME, chat, models [default: methods]
+        #[arg(long = "scope", value_name = "SCOPE")]
+        scopes: Vec<String>,
+        /// The id of the only remote client that may use it
+        #[arg(long, value_name = "ID")]
+        client: Option<String>,
+    },
     /// All keys, without their text
     List,
     /// Make a key useless from now on
     Revoke {
         /// The id `callgate key list` shows
+        id: String,
+    },
+}
+
+/// Remote clients that came without a key
+///
+/// A client on this machine that has no key can ask to be let in, as the extension
+/// of SillyTavern does. Until you approve it, it can do next to nothing.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub struct Client {
+    #[command(subcommand)]
+    pub command: ClientCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// Those that asked, and those that are connected
+    List,
+    /// Let a client in that asked, from now on
+    Approve {
+        /// The id `callgate client list` shows
+        id: String,
+    },
+    /// Shut a client out, and hang up on it
+    Revoke {
+        /// The id `callgate client list` shows
         id: String,
     },
 }

@@ -3,12 +3,14 @@
 mod approval;
 mod call;
 mod chat;
+mod client;
 mod demo;
 mod doctor;
 mod key;
 mod methods;
 mod model;
 mod persona;
+mod plugin;
 mod prompt;
 mod run;
 mod sandbox;
@@ -45,7 +47,9 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,
+        Command::Plugin(plugin) => plugin::perform(&common, plugin).await,
         Command::Key(key) => key::perform(&common, key).await,
+        Command::Client(client) => client::perform(&common, client).await,
         Command::Session(session) => session::perform(&common, session).await,
         Command::Persona(persona) => persona::perform(&common, persona).await,
         Command::Prompt(prompt) => prompt::perform(&common, prompt).await,
@@ -63,6 +67,9 @@ impl Common {
             data,
             config,
             model: None,
+            only_model: None,
+            plugins: self.plugin.clone(),
+            given: Vec::new(),
         })
     }
 }

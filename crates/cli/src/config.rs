@@ -4,9 +4,9 @@
 mod agent;
 pub mod keys;
 mod models;
+mod remote;
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
     num::NonZero,
     path::{Path, PathBuf},
     time::Duration,
@@ -24,8 +24,11 @@ use self::{
     agent::{Agent, Answer, Budget},
     keys::{KEYS, Key, Shape},
     models::Models,
+    remote::{Remote, Serve},
 };
 use crate::failure::Failure;
+
+pub use self::models::{Entry, NewEntry};
 
 const FILE: &str = "callgate.toml";
 
@@ -42,6 +45,7 @@ pub struct Config {
     pub budget: Budget,
     pub fetch: Fetch,
     pub serve: Serve,
+    pub remote: Remote,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -94,13 +98,6 @@ pub struct Fetch {
     pub allow: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Serve {
-    pub listen: SocketAddr,
-    pub hosts: Vec<String>,
-}
-
 const fn count(number: u32) -> NonZero<u32> {
     match NonZero::new(number) {
         Some(number) => number,
@@ -141,16 +138,12 @@ impl Default for Journal {
     }
 }
 
-impl Default for Serve {
-    fn default() -> Self {
-        Serve {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8420)),
-            hosts: Vec::new(),
-        }
-    }
-}
-
 impl Config {
+    /// Where a change of the configuration is written.
+    pub fn file(data: &Path, file: Option<&Path>) -> PathBuf {
+        file.map_or_else(|| data.join(FILE), Path::to_owned)
+    }
+
     /// The file that `--config` names, else `callgate.toml` in `data` if there is one; then the
     /// environment, which wins.
     pub fn load(data: &Path, file: Option<&Path>) -> Result<Config, Failure> {
@@ -181,6 +174,7 @@ impl Config {
         GatePolicy {
             ask: self.approval.ask.clone(),
             approval_wait: Duration::from_secs(self.approval.wait_seconds.into()),
+            remote: self.remote.methods.clone(),
         }
     }
 

@@ -10,6 +10,7 @@ use tokio::{sync::watch, task::JoinHandle, time::Instant};
 use crate::{
     app::{App, Hear, Live, Settings},
     failure::Failure,
+    plugins,
     request::{Answer, Request},
     show,
 };
@@ -50,10 +51,19 @@ struct Inside {
 
 impl Door {
     pub async fn open(settings: &Settings, purpose: Purpose) -> Result<Door, Failure> {
+        let mut settings = settings.clone();
+        settings.given = plugins::given_by(&settings).await?;
+        let inside = enter(&settings, purpose).await?;
+        if inside.is_none() && !settings.plugins.is_empty() {
+            return Err(Failure::new(
+                "another callgate is running on this data directory, with plugins of its own",
+                "leave out --plugin and install it, or choose another directory with --data DIR",
+            ));
+        }
         Ok(Door {
-            settings: settings.clone(),
+            settings,
             purpose,
-            inside: enter(settings, purpose).await?,
+            inside,
         })
     }
 
@@ -98,6 +108,7 @@ impl Door {
         let Some(inside) = self.inside else {
             return;
         };
+        inside.app.plugins().shutdown().await;
         if let Some(serving) = inside.serving {
             if inside.visitors.leave().await {
                 tokio::time::sleep(FAREWELL).await;

@@ -8,6 +8,7 @@ mod config;
 mod door;
 mod failure;
 mod packages;
+mod plugins;
 mod request;
 mod show;
 

@@ -2,8 +2,8 @@
 //! through the control socket, and what it tells meanwhile. The answer is the JSON that `--json`
 //! prints.
 
-use callgate_agent::TurnEvent;
-use callgate_contract::{JournalId, Message, Mode, SessionKey};
+use callgate_contract::{JournalId, Mode, Role, SessionKey};
+pub use callgate_server::Event;
 use callgate_store::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -34,10 +34,15 @@ pub enum Request {
         answer: Verdict,
         always: bool,
     },
-    NewKey,
+    NewKey(NewKey),
     Keys,
     RevokeKey {
         id: String,
+    },
+    Clients,
+    DecideClient {
+        id: String,
+        approve: bool,
     },
     Send(SendMessage),
     /// Hear what goes out in a session, until the asker leaves.
@@ -72,6 +77,24 @@ pub enum Request {
         mode: Option<Mode>,
     },
     Models,
+    /// From their files; also those that came or went since.
+    ReloadPlugins {
+        /// All of them if left out.
+        name: Option<String>,
+    },
+    PluginConfig {
+        name: String,
+        /// What to change.
+        set: serde_json::Map<String, Json>,
+    },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NewKey {
+    /// None: what every remote client may.
+    pub scopes: Vec<String>,
+    /// The only client that may use it.
+    pub client: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -104,15 +127,6 @@ pub enum Methods {
     Only(Vec<String>),
 }
 
-/// What happens before the answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Event {
-    /// A message goes out.
-    Message(Message),
-    Turn(TurnEvent),
-}
-
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunCode {
     /// Chosen by who asks, so that they can cancel it.
@@ -130,6 +144,7 @@ pub struct CallMethod {
     pub arguments: Json,
     pub session: SessionKey,
     pub user: String,
+    pub role: Role,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::SessionKey;
 
 /// The side a call comes from; a method's [`crate::Exposure`] admits or refuses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Surface {
     /// Code the AI wrote, running in the sandbox.
@@ -28,7 +28,9 @@ pub enum Surface {
     Plugin,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     User,
@@ -40,6 +42,10 @@ pub enum Role {
 pub struct JournalId(pub Uuid);
 
 impl JournalId {
+    /// Of calls that nobody will look up or repeat: pure ones leave no record under it, and others
+    /// must not be made under it.
+    pub const NONE: JournalId = JournalId(Uuid::nil());
+
     /// Time-ordered, so that journals sort by age.
     pub fn fresh() -> Self {
         JournalId(Uuid::now_v7())

@@ -9,28 +9,33 @@ mod media;
 mod message;
 mod method;
 mod model;
+mod peer;
 mod run;
 mod session;
+mod spec;
 mod turn;
 mod value;
 
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Role, Surface};
-pub use listener::{Listener, TurnFacts};
+pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
 pub use media::media_type;
 pub use message::{Change, Message, Outbox, Part};
 pub use method::{
-    Arguments, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Origin, Reply,
+    Arguments, Binding, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo,
+    Origin, Reply,
 };
 pub use model::{
-    Accepts, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelMessage,
-    ModelOptions, ModelReply, ModelRequest, ModelStream, Models, NamedModel, ToolCall, ToolChoice,
-    ToolSpec, Usage,
+    About, Accepts, CallArguments, Embeddings, FinishReason, LongPrice, Messages, Model,
+    ModelError, ModelEvent, ModelMessage, ModelOptions, ModelReply, ModelRequest, ModelStream,
+    Models, NamedModel, Price, Shared, ToolCall, ToolChoice, ToolSpec, Usage,
 };
+pub use peer::{Peer, Said};
 pub use run::{
     Cancel, CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec,
     Sandbox, SandboxError, Stop, Stub, UID_BASE,
 };
 pub use session::{InvalidSession, SessionKey, SessionType};
+pub use spec::{ExposureSpec, MethodSpec};
 pub use turn::{ConversationId, Mode, TurnStop};
 pub use value::{Value, json};
 

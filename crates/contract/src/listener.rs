@@ -1,7 +1,15 @@
-//! [`Listener`]: what plugins hear of a turn and may change. The agent knows listeners, not plugins.
+//! [`Listener`]: what plugins hear of messages and turns and may change. The agent knows listeners,
+//! not plugins.
+
+mod arrival;
+mod points;
 
 use serde_json::{Map, Value as Json};
 
+pub use self::{
+    arrival::{ArrivalFacts, Verdict},
+    points::Points,
+};
 use crate::{
     BoxFuture, ConversationId, JournalId, Mode, ModelReply, ModelRequest, Part, SessionKey,
 };
@@ -18,13 +26,52 @@ pub struct TurnFacts {
     pub depth: u8,
 }
 
+/// What a listener adds to one round of code mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contribution {
+    /// Whose text, and the text: shown after everything that stays the same between turns.
+    pub prompt: Vec<(String, String)>,
+    /// Methods, as `origin/name`, that this round is not offered and may not call.
+    pub hidden: Vec<String>,
+}
+
 fn nothing<'a>() -> BoxFuture<'a, ()> {
     Box::pin(async {})
 }
 
-/// Implement this for a source of hooks, overriding only what is mounted: a hook nobody mounted
-/// costs nothing. A hook that fails logs it and changes nothing; it cannot fail the turn.
+/// Implement this for a source of hooks, overriding only what is mounted. A hook that fails logs it
+/// and changes nothing; it cannot fail the turn.
 pub trait Listener: Send + Sync {
+    /// What it wants to hear, asked before each point: a hook nobody mounted costs nothing.
+    fn points(&self) -> Points {
+        Points::ALL
+    }
+
+    /// A stored message, outside the session's lock, before anybody decides whether to answer. It
+    /// may take as long as a handler waits for the next message.
+    fn arrived<'a>(&'a self, _message: &'a ArrivalFacts) -> BoxFuture<'a, Verdict> {
+        Box::pin(async { Verdict::Pass })
+    }
+
+    /// Before each round of code mode.
+    fn collect<'a>(&'a self, _turn: &'a TurnFacts) -> BoxFuture<'a, Contribution> {
+        Box::pin(async { Contribution::default() })
+    }
+
+    /// A system row that somebody pushed into a session's log, before it is answered.
+    fn system_row<'a>(
+        &'a self,
+        _session: &'a SessionKey,
+        _text: &'a str,
+    ) -> BoxFuture<'a, Verdict> {
+        Box::pin(async { Verdict::Pass })
+    }
+
+    /// The session begins anew: what was said before no longer counts.
+    fn reset<'a>(&'a self, _session: &'a SessionKey) -> BoxFuture<'a, ()> {
+        nothing()
+    }
+
     /// The request as it will go to the model.
     fn before_model<'a>(
         &'a self,

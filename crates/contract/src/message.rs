@@ -1,12 +1,14 @@
 //! Messages and their parts, the row changes a method may ask for, and where messages leave.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{BoxFuture, SessionKey};
 
 /// A piece of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
     Text {
@@ -23,15 +25,43 @@ pub enum Part {
         name: String,
         url: String,
     },
+    /// Somebody is spoken to by name.
+    Mention {
+        id: String,
+        #[serde(default)]
+        name: String,
+    },
+    /// The message is an answer to another one.
+    Reply {
+        /// The platform's id of that message.
+        to: String,
+        /// What it says, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
 }
 
 impl Part {
     pub fn text(text: impl Into<String>) -> Self {
         Part::Text { text: text.into() }
     }
+
+    /// The part in words, where words can say it: what models and terminals read.
+    pub fn words(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Part::Text { text } => Some(text.into()),
+            Part::Mention { id, name } if name.is_empty() => Some(format!("@{id}").into()),
+            Part::Mention { name, .. } => Some(format!("@{name}").into()),
+            Part::Reply { to, text: None } => Some(format!("[reply to {to}]").into()),
+            Part::Reply {
+                text: Some(text), ..
+            } => Some(format!("[reply to: {text}]").into()),
+            Part::Image { .. } | Part::Audio { .. } | Part::File { .. } => None,
+        }
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Message {
     pub session: SessionKey,
     pub parts: Vec<Part>,

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{BoxFuture, Caller, Change, Surface, Value};
+use crate::{BoxFuture, Caller, Change, Peer, Surface, Value};
 
 /// What a result does to the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The value goes to the caller.
@@ -59,7 +59,7 @@ impl From<Origin> for String {
 }
 
 /// Which callers see a method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Exposure {
     pub code: bool,
     pub tool_calls: bool,
@@ -80,6 +80,14 @@ impl Exposure {
         ..Exposure::AI
     };
 
+    /// What the host offers to plugin code and to nobody else.
+    pub const PLUGINS: Exposure = Exposure {
+        code: false,
+        tool_calls: false,
+        remote: false,
+        plugins: true,
+    };
+
     pub fn admits(self, surface: Surface) -> bool {
         match surface {
             Surface::Code => self.code,
@@ -91,7 +99,7 @@ impl Exposure {
 }
 
 /// May a call be repeated after a crash that hid its outcome?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Pure,
@@ -102,10 +110,23 @@ pub enum Effect {
     Effectful,
 }
 
+/// How the gate treats what a caller wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Binding {
+    /// Bound to parameter names and checked against the schema.
+    #[default]
+    Strict,
+    /// Passed on as written: the method's own code judges. Limits of size and depth hold.
+    Loose,
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct MethodInfo {
     /// A Python identifier: the name AI code calls.
     pub name: String,
+    /// Further bare names; one that is no identifier, or is somebody's own name, means nothing.
+    pub aliases: Vec<String>,
     /// What people see; may be any text.
     pub title: String,
     pub description: String,
@@ -120,6 +141,10 @@ pub struct MethodInfo {
     pub exposure: Exposure,
     pub effect: Effect,
     pub deadline: Duration,
+    pub binding: Binding,
+    /// Answered from our own rows alone: it waits for no worker, model or person. Only such
+    /// methods may be called while a plugin's whole event loop stands still.
+    pub leaf: bool,
 }
 
 /// Arguments as the caller wrote them, before binding.
@@ -135,6 +160,8 @@ pub struct CallContext<'a> {
     pub caller: &'a Caller,
     /// The call's place in its journal. Together with `caller.journal` it is the idempotency key.
     pub sequence: u64,
+    /// The way back to the plugin that calls.
+    pub peer: Option<&'a Peer>,
 }
 
 /// What a method gives back: a value, and the rows of our store it wants changed. The gate
@@ -159,12 +186,23 @@ impl<T: Into<Value>> From<T> for Reply {
 #[error("{message}")]
 pub struct MethodError {
     pub message: String,
+    /// For the operator alone, such as a traceback; kept with the call's outcome.
+    pub detail: Option<String>,
 }
 
 impl MethodError {
     pub fn new(message: impl Into<String>) -> Self {
         MethodError {
             message: message.into(),
+            detail: None,
+        }
+    }
+
+    #[must_use]
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        MethodError {
+            detail: Some(detail.into()),
+            ..self
         }
     }
 }
@@ -181,4 +219,19 @@ pub trait Method: Send + Sync {
         context: CallContext<'a>,
         arguments: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>>;
+
+    /// Does it exist for this caller at all, exposure and grant aside? For methods that belong to
+    /// somebody, such as those of a connected client.
+    fn serves(&self, _caller: &Caller) -> bool {
+        true
+    }
+
+    /// In place of [`Method::call`] for a method of loose binding.
+    fn call_loosely<'a>(
+        &'a self,
+        context: CallContext<'a>,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<Reply, MethodError>> {
+        self.call(context, arguments.named)
+    }
 }

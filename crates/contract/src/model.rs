@@ -1,18 +1,25 @@
 //! [`Model`]: one request, a stream of events back. What a loop must know of a model and nothing
 //! of any provider; retry, keys and wire formats stay behind the trait.
 
+mod about;
 mod error;
 mod message;
 mod models;
+mod price;
 mod reply;
+mod shared;
 mod stream;
 
+pub use about::{About, Embeddings};
 pub use error::ModelError;
 pub use message::{
-    CallArguments, ModelMessage, ModelOptions, ModelRequest, ToolCall, ToolChoice, ToolSpec,
+    CallArguments, Messages, ModelMessage, ModelOptions, ModelRequest, ToolCall, ToolChoice,
+    ToolSpec,
 };
 pub use models::{Models, NamedModel};
+pub use price::{LongPrice, Price};
 pub use reply::{FinishReason, ModelEvent, ModelReply, Usage};
+pub use shared::Shared;
 pub use stream::ModelStream;
 
 use crate::{BoxFuture, Part};
@@ -26,6 +33,16 @@ pub trait Model: Send + Sync {
 
     fn accepts(&self) -> Accepts {
         Accepts::default()
+    }
+
+    fn about(&self) -> About {
+        About::default()
+    }
+
+    /// A vector for each text, so that texts can be compared by meaning. Few models make any.
+    fn embed(&self, _texts: Vec<String>) -> BoxFuture<'_, Result<Embeddings, ModelError>> {
+        let message = "this model makes no embeddings".to_owned();
+        Box::pin(std::future::ready(Err(ModelError::BadRequest { message })))
     }
 
     /// The whole answer at once.
@@ -42,7 +59,17 @@ pub trait Model: Send + Sync {
 }
 
 /// What a model takes besides text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(deny_unknown_fields, default)]
 pub struct Accepts {
     pub image: bool,
@@ -50,10 +77,10 @@ pub struct Accepts {
 }
 
 impl Accepts {
-    /// Can the part go to the model as it is? A file never can.
+    /// Can the part go to the model, as it is or in words? A file never can.
     pub fn takes(self, part: &Part) -> bool {
         match part {
-            Part::Text { .. } => true,
+            Part::Text { .. } | Part::Mention { .. } | Part::Reply { .. } => true,
             Part::Image { .. } => self.image,
             Part::Audio { .. } => self.audio,
             Part::File { .. } => false,

@@ -33,7 +33,7 @@ impl SessionType {
 }
 
 /// `platform:type:id`, split at the first two colons; the id may hold anything printable.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionKey {
     platform: String,

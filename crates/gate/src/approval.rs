@@ -1,7 +1,7 @@
 //! Waiting for the operator. The store remembers what was asked and answered; this only waits,
 //! and refuses an answer that was given for another call.
 
-use callgate_contract::{Caller, Value};
+use callgate_contract::{Arguments, Caller};
 use callgate_store::{Approval, ApprovalState, Ask, CallIntent, Decision, Rule, StoreError};
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
@@ -10,6 +10,7 @@ use crate::{
     CallError, Gate,
     registry::Entry,
     view::{Purpose, view},
+    written,
 };
 
 impl Gate {
@@ -36,7 +37,7 @@ impl Gate {
         caller: &Caller,
         entry: &Entry,
         intent: &CallIntent,
-        arguments: &[(String, Value)],
+        arguments: &Arguments,
     ) -> Result<(), CallError> {
         if !self.must_ask(entry) {
             return Ok(());
@@ -58,7 +59,7 @@ impl Gate {
             session: caller.session.clone(),
             user: caller.user.clone(),
             method: entry.full_name.clone(),
-            arguments: view(arguments, Purpose::Read).unwrap_or_default(),
+            arguments: view(&written::labelled(arguments), Purpose::Read).unwrap_or_default(),
         };
         let until = Instant::now() + self.policy().approval_wait;
         let mut answers = self.answers().subscribe();

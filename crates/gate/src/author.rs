@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError, MethodInfo,
-    Origin, Reply, Value,
+    Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
+    MethodInfo, Origin, Peer, Reply, Value,
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -22,6 +22,8 @@ pub struct Call {
     pub caller: Caller,
     /// With `caller.journal` the key that identifies this call, also when it is repeated.
     pub sequence: u64,
+    /// The way back to the plugin that calls, where one does.
+    pub peer: Option<Peer>,
 }
 
 type Handler = dyn Fn(Call, Vec<(String, Value)>) -> BoxFuture<'static, Result<Reply, MethodError>>
@@ -56,6 +58,7 @@ where
     Function {
         info: MethodInfo {
             name: name.to_owned(),
+            aliases: Vec::new(),
             title: name.to_owned(),
             description: String::new(),
             doc: String::new(),
@@ -66,6 +69,8 @@ where
             exposure: Exposure::AI,
             effect: Effect::Effectful,
             deadline: DEADLINE,
+            binding: Binding::Strict,
+            leaf: false,
         },
         result: None,
         example: None,
@@ -114,6 +119,12 @@ impl Function {
         self
     }
 
+    /// See [`MethodInfo::leaf`].
+    pub fn leaf(mut self) -> Self {
+        self.info.leaf = true;
+        self
+    }
+
     pub fn origin(mut self, origin: Origin) -> Self {
         self.info.origin = origin;
         self
@@ -142,6 +153,7 @@ impl Method for Function {
         let call = Call {
             caller: context.caller.clone(),
             sequence: context.sequence,
+            peer: context.peer.cloned(),
         };
         (self.handler)(call, arguments)
     }

@@ -3,10 +3,20 @@
 
 use std::{sync::Arc, time::Instant};
 
-use callgate_contract::{Arguments, CallContext, Caller, Effect, Kind, Part, Value};
+use callgate_contract::{
+    Arguments, Binding, CallContext, Caller, Effect, JournalId, Kind, Method, Part, Peer, Surface,
+    Value,
+};
 use callgate_store::CallIntent;
 
-use crate::{CallError, Gate, arguments::bind, registry::Entry, running::run, written};
+use crate::{
+    CallError, Gate, InvalidMethod,
+    arguments::bind,
+    registry::Entry,
+    running::run,
+    view::{Purpose, view},
+    written,
+};
 
 /// A call as it arrives. `clocks` and `threaded` are what code brings along for its replay.
 #[derive(Clone, Debug)]
@@ -33,10 +43,33 @@ pub struct Outcome {
     pub micros: u64,
 }
 
+/// A method that is in no registry and lives only as long as somebody holds it, such as a tool that a
+/// plugin made for one loop. Whoever holds it may call it; every other check is as for any method.
+#[derive(Clone)]
+pub struct AdHoc(Arc<Entry>);
+
+impl AdHoc {
+    pub fn new(method: Arc<dyn Method>) -> Result<Self, InvalidMethod> {
+        Entry::new(method).map(|entry| AdHoc(Arc::new(entry)))
+    }
+
+    pub fn method(&self) -> &Arc<dyn Method> {
+        &self.0.method
+    }
+}
+
+/// How a plugin's call came.
+#[derive(Clone, Copy, Debug)]
+pub struct Way<'a> {
+    pub peer: &'a Peer,
+    /// The plugin's event loop stands still until the answer is there.
+    pub blocking: bool,
+}
+
 /// A call that passed every check.
 struct Admitted {
     entry: Arc<Entry>,
-    arguments: Vec<(String, Value)>,
+    arguments: Arguments,
 }
 
 impl Gate {
@@ -65,9 +98,55 @@ impl Gate {
         caller: &Caller,
         request: CallRequest<'_>,
     ) -> Result<Outcome, CallError> {
-        let (intent, checked) = self.check(caller, request);
+        let entry = self.resolve_for(caller, request.name);
+        let admitted = self.admit(caller, request.name, entry.clone());
+        self.make(caller, request, entry, admitted, None).await
+    }
+
+    /// As [`Gate::dispatch`], for plugin code. Such a call is part of the plugin's own, which is on
+    /// record: only what has effects beyond our rows is recorded again, and paid for.
+    pub async fn dispatch_from_plugin(
+        &self,
+        caller: &Caller,
+        request: CallRequest<'_>,
+        way: Way<'_>,
+    ) -> Result<Outcome, CallError> {
+        let entry = self.resolve_for(caller, request.name);
+        let admitted = self.admit(caller, request.name, entry.clone());
+        let admitted = admitted.and_then(|entry| match way.blocking && !entry.info().leaf {
+            true => Err(CallError::NotLeaf {
+                method: entry.info().name.clone(),
+            }),
+            false => Ok(entry),
+        });
+        self.make(caller, request, entry, admitted, Some(way)).await
+    }
+
+    /// As [`Gate::dispatch`], for a method that is not registered; `request.name` is not looked at.
+    pub async fn dispatch_ad_hoc(
+        &self,
+        caller: &Caller,
+        request: CallRequest<'_>,
+        method: &AdHoc,
+    ) -> Result<Outcome, CallError> {
+        let entry = method.0.clone();
+        self.make(caller, request, Some(entry.clone()), Ok(entry), None)
+            .await
+    }
+
+    async fn make(
+        &self,
+        caller: &Caller,
+        request: CallRequest<'_>,
+        entry: Option<Arc<Entry>>,
+        admitted: Result<Arc<Entry>, CallError>,
+        way: Option<Way<'_>>,
+    ) -> Result<Outcome, CallError> {
+        let (intent, checked) = check(caller, request, entry, admitted);
+        let kept = is_kept(caller, intent.effect);
         let Admitted { entry, arguments } = match checked {
             Ok(admitted) => admitted,
+            Err(error) if !kept => return Err(error),
             Err(error) => return Err(self.refuse(intent, error).await),
         };
         if let Err(error) = self.approve(caller, &entry, &intent, &arguments).await {
@@ -83,50 +162,84 @@ impl Gate {
         let context = CallContext {
             caller,
             sequence: intent.sequence,
+            peer: way.map(|way| way.peer),
         };
         let result = run(&entry, context, arguments).await;
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.record(name, intent, result, micros).await
+        match result {
+            Ok(done) if !kept && done.changes.is_empty() => Ok(Outcome {
+                micros,
+                ..done.outcome
+            }),
+            Err(error) if !kept => Err(error),
+            result => self.record(name, intent, result, micros).await,
+        }
     }
+}
 
-    /// Everything that is decided before anything happens: existence, exposure, grant, arguments,
-    /// budget. The intent describes the call also where it is refused.
-    fn check(
-        &self,
-        caller: &Caller,
-        request: CallRequest<'_>,
-    ) -> (CallIntent, Result<Admitted, CallError>) {
-        let entry = self.resolve(request.name);
-        let (written, arguments) = written::encode(request.arguments);
-        let (bytes, passable) = match written {
-            Ok(bytes) => (bytes, Ok(())),
-            Err(error) => (Vec::new(), Err(error.to_string())),
-        };
-        let intent = CallIntent {
-            journal: caller.journal,
-            sequence: request.sequence,
-            method: written::name(entry.as_deref(), request.name),
-            kind: entry.as_ref().map_or(Kind::Tool, |entry| entry.info().kind),
-            effect: entry
-                .as_ref()
-                .map_or(Effect::Pure, |entry| entry.info().effect),
-            arguments: bytes,
-            clocks: request.clocks,
-            threaded: request.threaded,
-        };
-        let admit = || {
-            let entry = self.admit(caller, request.name, entry)?;
-            let arguments = passable
-                .and_then(|()| bind(&entry.signature, arguments))
-                .and_then(|bound| entry.checker.check(&bound).map(|()| bound))
-                .map_err(|reason| CallError::BadArguments {
-                    signature: entry.signature.to_string(),
-                    reason,
-                })?;
+/// Is this call recorded and paid for by itself?
+fn is_kept(caller: &Caller, effect: Effect) -> bool {
+    match caller.surface {
+        Surface::Plugin => effect == Effect::Effectful,
+        _ => caller.journal != JournalId::NONE || effect != Effect::Pure,
+    }
+}
+
+/// Everything that is decided before anything happens: existence, exposure, grant (already in
+/// `admitted`), arguments, budget. The intent describes the call also where it is refused.
+fn check(
+    caller: &Caller,
+    request: CallRequest<'_>,
+    entry: Option<Arc<Entry>>,
+    admitted: Result<Arc<Entry>, CallError>,
+) -> (CallIntent, Result<Admitted, CallError>) {
+    let (written, arguments) = written::encode(request.arguments);
+    let (bytes, passable) = match written {
+        Ok(bytes) => (bytes, Ok(())),
+        Err(error) => (Vec::new(), Err(error.to_string())),
+    };
+    let info = entry.as_ref().map(|entry| entry.info());
+    let intent = CallIntent {
+        journal: caller.journal,
+        sequence: request.sequence,
+        method: written::name(entry.as_deref(), request.name),
+        kind: info.map_or(Kind::Tool, |info| info.kind),
+        effect: info.map_or(Effect::Pure, |info| info.effect),
+        arguments: bytes,
+        clocks: request.clocks,
+        threaded: request.threaded,
+    };
+    let checked = admitted.and_then(|entry| {
+        let arguments = passable
+            .and_then(|()| accept(&entry, arguments))
+            .map_err(|reason| CallError::BadArguments {
+                signature: entry.signature.to_string(),
+                reason,
+            })?;
+        if is_kept(caller, intent.effect) {
             let spent = caller.grant.budget.take_call();
             spent.map_err(|spent| CallError::over_budget(&entry.info().name, spent))?;
-            Ok(Admitted { entry, arguments })
-        };
-        (intent, admit())
+        }
+        Ok(Admitted { entry, arguments })
+    });
+    (intent, checked)
+}
+
+/// The arguments as the method takes them.
+fn accept(entry: &Entry, arguments: Arguments) -> Result<Arguments, String> {
+    match entry.info().binding {
+        Binding::Loose => {
+            // For its limits alone.
+            view(&written::labelled(&arguments), Purpose::Check)?;
+            Ok(arguments)
+        }
+        Binding::Strict => {
+            let bound = bind(&entry.signature, arguments)?;
+            entry.checker.check(&bound)?;
+            Ok(Arguments {
+                positional: Vec::new(),
+                named: bound,
+            })
+        }
     }
 }

@@ -10,6 +10,11 @@ pub enum CallError {
     Unknown { name: String, nearest: Vec<String> },
     #[error("'{method}' cannot be called from {}", place(*surface))]
     NotExposed { method: String, surface: Surface },
+    #[error(
+        "'{method}' cannot be called synchronously: it may wait for a model, a worker or a person \
+         while this event loop stands still; await its async twin instead"
+    )]
+    NotLeaf { method: String },
     #[error("'{method}' is not granted here")]
     NotGranted { method: String },
     /// The whole grant has run out, whatever the method.
@@ -36,7 +41,12 @@ pub enum CallError {
     },
     /// The method's own error, in its words.
     #[error("{message}")]
-    Failed { method: String, message: String },
+    Failed {
+        method: String,
+        message: String,
+        /// For the operator alone.
+        detail: Option<String>,
+    },
     #[error("method '{method}' panicked: {message}")]
     Panicked { method: String, message: String },
     /// The result holds something that cannot cross, and where.
@@ -71,6 +81,14 @@ impl CallError {
         CallError::Budget {
             method: method.to_owned(),
             spent,
+        }
+    }
+
+    /// What only the operator reads.
+    pub fn detail(&self) -> Option<&str> {
+        match self {
+            CallError::Failed { detail, .. } => detail.as_deref(),
+            _ => None,
         }
     }
 

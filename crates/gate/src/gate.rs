@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callgate_contract::{Allowed, Caller, Method, Origin};
+use callgate_contract::{Allowed, Caller, Effect, Exposure, Method, Origin, Stub, Surface};
 use callgate_store::Store;
 use tokio::sync::watch;
 
@@ -14,6 +14,7 @@ use crate::{
     error::{CallError, InvalidMethod},
     nearest::nearest,
     registry::{Entry, Registry},
+    signature::stub,
     written,
 };
 
@@ -25,6 +26,8 @@ pub struct GatePolicy {
     pub ask: Vec<String>,
     /// How long a call waits for an answer before it gives up for now.
     pub approval_wait: Duration,
+    /// Methods that remote callers may use besides those exposed to them, in any spelling.
+    pub remote: Vec<String>,
 }
 
 impl Default for GatePolicy {
@@ -32,6 +35,7 @@ impl Default for GatePolicy {
         GatePolicy {
             ask: Vec::new(),
             approval_wait: Duration::from_secs(60),
+            remote: Vec::new(),
         }
     }
 }
@@ -105,17 +109,56 @@ impl Gate {
         self.read(|registry| registry.resolve(name).map(|entry| entry.method.clone()))
     }
 
+    /// What `name` means to `caller`, who may or may not be let through to it.
+    pub fn find_for(&self, caller: &Caller, name: &str) -> Option<Arc<dyn Method>> {
+        let entry = self.resolve_for(caller, name)?;
+        Some(entry.method.clone())
+    }
+
+    /// Can a call of `name` go unrecorded, under [`callgate_contract::JournalId::NONE`]? It changes
+    /// nothing, and nobody is asked for it.
+    pub fn is_passing(&self, caller: &Caller, name: &str) -> bool {
+        let entry = self.resolve_for(caller, name);
+        entry.is_none_or(|entry| entry.info().effect == Effect::Pure && !self.must_ask(&entry))
+    }
+
     /// The methods `caller` may use, by bare name, sorted. Of several with one bare name only the
     /// one that the name means is listed.
     pub fn catalogue(&self, caller: &Caller) -> Vec<Arc<dyn Method>> {
         let mut usable: Vec<Arc<dyn Method>> = self.read(|registry| {
             let usable = registry
-                .reachable()
-                .filter(|entry| may_use(registry, caller, entry));
+                .reachable(caller)
+                .filter(|entry| may_use(self, registry, caller, entry));
             usable.map(|entry| entry.method.clone()).collect()
         });
         usable.sort_by(|one, other| one.info().name.cmp(&other.info().name));
         usable
+    }
+
+    /// The methods `caller` may use as code finds them: each under its name, and under the further
+    /// names that are free.
+    pub fn stubs(&self, caller: &Caller) -> Vec<Stub> {
+        let mut stubs: Vec<Stub> = self.read(|registry| {
+            let mut stubs = Vec::new();
+            for entry in registry.reachable(caller) {
+                if !may_use(self, registry, caller, entry) {
+                    continue;
+                }
+                let stub = stub(entry.info());
+                let meant = |alias: &&str| {
+                    let found = registry.resolve_for(caller, alias);
+                    found.is_some_and(|found| Arc::ptr_eq(found, entry))
+                };
+                stubs.extend(entry.aliases().filter(meant).map(|alias| Stub {
+                    name: alias.to_owned(),
+                    ..stub.clone()
+                }));
+                stubs.push(stub);
+            }
+            stubs
+        });
+        stubs.sort_by(|one, other| one.name.cmp(&other.name));
+        stubs
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -136,6 +179,17 @@ impl Gate {
         ask.iter().any(|name| name == "*" || entry.is_called(name))
     }
 
+    /// By its own exposure, or by the operator's word.
+    fn exposes(&self, caller: &Caller, entry: &Entry) -> bool {
+        let listed = || self.0.policy.remote.iter().any(|name| entry.is_called(name));
+        let surface = caller.surface;
+        entry.info().exposure.admits(surface) || (surface == Surface::Remote && listed())
+    }
+
+    pub(crate) fn resolve_for(&self, caller: &Caller, name: &str) -> Option<Arc<Entry>> {
+        self.read(|registry| registry.resolve_for(caller, name).cloned())
+    }
+
     pub(crate) fn resolve(&self, name: &str) -> Option<Arc<Entry>> {
         self.read(|registry| registry.resolve(name).cloned())
     }
@@ -150,15 +204,15 @@ impl Gate {
         self.read(|registry| {
             let Some(entry) = entry else {
                 let usable = registry
-                    .reachable()
-                    .filter(|entry| may_use(registry, caller, entry));
+                    .reachable(caller)
+                    .filter(|entry| may_use(self, registry, caller, entry));
                 return Err(CallError::Unknown {
                     name: written::name(None, name),
                     nearest: nearest(name, usable.map(|entry| entry.info().name.as_str())),
                 });
             };
             let method = || entry.info().name.clone();
-            if !entry.info().exposure.admits(caller.surface) {
+            if !self.exposes(caller, &entry) {
                 return Err(CallError::NotExposed {
                     method: method(),
                     surface: caller.surface,
@@ -186,20 +240,29 @@ impl Gate {
     }
 }
 
-fn may_use(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
-    entry.info().exposure.admits(caller.surface) && grants(registry, caller, entry)
+fn may_use(gate: &Gate, registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
+    gate.exposes(caller, entry) && grants(registry, caller, entry)
 }
 
 fn grants(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
+    let info = entry.info();
+    if caller.surface == Surface::Plugin
+        && info.origin == Origin::Builtin
+        && info.exposure == Exposure::PLUGINS
+    {
+        // Every plugin holds what the host offers to plugins: its user's grant says which methods
+        // may be invoked, not what their code then needs.
+        return true;
+    }
     match &caller.grant.methods {
         Allowed::All => true,
-        Allowed::Only(names) => names.iter().any(|name| means(registry, name, entry)),
+        Allowed::Only(names) => names.iter().any(|name| means(registry, caller, name, entry)),
     }
 }
 
 /// A name stands for the method it resolves to and no other: a grant of `now` does not reach
 /// `client:x/now` while `now` is a builtin.
-fn means(registry: &Registry, name: &str, entry: &Arc<Entry>) -> bool {
-    let meant = || registry.resolve(name);
+fn means(registry: &Registry, caller: &Caller, name: &str, entry: &Arc<Entry>) -> bool {
+    let meant = || registry.resolve_for(caller, name);
     entry.is_called(name) && meant().is_some_and(|found| Arc::ptr_eq(found, entry))
 }

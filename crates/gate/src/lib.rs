@@ -21,8 +21,9 @@ mod view;
 mod written;
 
 pub use author::{Call, Function, method};
-pub use dispatch::{CallRequest, Outcome};
+pub use dispatch::{AdHoc, CallRequest, Outcome, Way};
 pub use error::{CallError, InvalidMethod};
 pub use gate::{Gate, GatePolicy, WeakGate};
+pub use python::text as python_text;
 pub use signature::{signature, stub};
 pub use written::recorded_arguments;

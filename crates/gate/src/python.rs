@@ -5,7 +5,8 @@ mod show;
 
 use serde_json::Value as Json;
 
-pub(crate) use show::{repr, text};
+pub(crate) use show::repr;
+pub use show::text;
 
 /// Reserved words, which can be neither a function nor a parameter.
 const KEYWORDS: [&str; 35] = [

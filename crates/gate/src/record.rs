@@ -66,6 +66,7 @@ impl Gate {
         let method = intent.method.clone();
         let outcome = CallOutcome {
             result: Err(error.to_string()),
+            detail: error.detail().map(str::to_owned),
             micros: 0,
         };
         match self.store().journal().outcome_soon(intent, outcome).await {
@@ -83,12 +84,15 @@ impl Gate {
         mut result: Result<Done, CallError>,
         micros: u64,
     ) -> Result<Outcome, CallError> {
+        let detail = result.as_ref().err().and_then(CallError::detail);
+        let detail = detail.map(str::to_owned);
         let (written, changes) = match &mut result {
             Ok(done) => (Ok(done.success()), done.changes.as_slice()),
             Err(error) => (Err(error.to_string()), [].as_slice()),
         };
         let outcome = CallOutcome {
             result: written,
+            detail,
             micros,
         };
         let journal = self.store().journal();
@@ -107,7 +111,11 @@ impl Gate {
                 // It may be the rows that were refused: the failure is then what is known of the
                 // call, which would otherwise read as unknown.
                 let result = Err(error.to_string());
-                let failure = CallOutcome { result, micros };
+                let failure = CallOutcome {
+                    result,
+                    detail: None,
+                    micros,
+                };
                 journal.outcome(id, sequence, &failure, &[]).await.ok();
             }
             return Err(error);

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use callgate_contract::{Method, MethodInfo, Origin};
+use callgate_contract::{Caller, Method, MethodInfo, Origin};
 
 use crate::{check::Checker, error::InvalidMethod, python, signature::Signature};
 
@@ -55,18 +55,24 @@ impl Entry {
 
     /// Is `name` one of the ways to write this method, whatever else it may mean?
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.spellings()
-            .iter()
-            .any(|(spelling, _)| *spelling == name)
+        self.spellings().any(|(spelling, _)| spelling == name)
+    }
+
+    /// The further bare names that could be one.
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = &str> {
+        let aliases = self.info().aliases.iter().map(String::as_str);
+        aliases.filter(|alias| python::is_identifier(alias) && *alias != self.info().name)
     }
 
     /// Every way to write this method.
-    fn spellings(&self) -> [(&str, Spelling); 3] {
+    fn spellings(&self) -> impl Iterator<Item = (&str, Spelling)> {
         [
-            (&self.full_name, Spelling::Full),
-            (&self.tool_name, Spelling::Full),
-            (&self.info().name, Spelling::Bare),
+            (self.full_name.as_str(), Spelling::Full),
+            (self.tool_name.as_str(), Spelling::Full),
+            (self.info().name.as_str(), Spelling::Bare),
         ]
+        .into_iter()
+        .chain(self.aliases().map(|alias| (alias, Spelling::Alias)))
     }
 }
 
@@ -75,6 +81,8 @@ impl Entry {
 enum Spelling {
     Full,
     Bare,
+    /// Means its method only where nobody has the name as its own.
+    Alias,
 }
 
 type Precedence = (Spelling, Origin, String);
@@ -89,12 +97,29 @@ impl Registry {
     /// Adds `entry`, in place of one with the same origin and name, which is returned.
     pub(crate) fn insert(&mut self, entry: Entry) -> Option<Arc<Entry>> {
         let entry = Arc::new(entry);
-        let mut replaced = None;
+        let replaced = self.remove(&entry.full_name);
         for (name, spelling) in entry.spellings() {
             let candidates = self.names.entry(name.to_owned()).or_default();
-            replaced = candidates.insert(precedence(spelling, &entry), entry.clone());
+            candidates.insert(precedence(spelling, &entry), entry.clone());
         }
         replaced
+    }
+
+    /// Removes the method of this full name.
+    fn remove(&mut self, full_name: &str) -> Option<Arc<Entry>> {
+        let entry = self.resolve(full_name)?.clone();
+        if entry.full_name != full_name {
+            return None;
+        }
+        for (name, spelling) in entry.spellings() {
+            if let Some(candidates) = self.names.get_mut(name) {
+                candidates.remove(&precedence(spelling, &entry));
+                if candidates.is_empty() {
+                    self.names.remove(name);
+                }
+            }
+        }
+        Some(entry)
     }
 
     /// Removes all methods of `origin` and says how many there were.
@@ -110,16 +135,28 @@ impl Registry {
         removed
     }
 
+    /// What `name` means to `caller`, in any of its spellings.
+    pub(crate) fn resolve_for(&self, caller: &Caller, name: &str) -> Option<&Arc<Entry>> {
+        let candidates = self.names.get(name)?;
+        candidates
+            .values()
+            .find(|entry| entry.method.serves(caller))
+    }
+
     /// What `name` means, in any of its spellings.
     pub(crate) fn resolve(&self, name: &str) -> Option<&Arc<Entry>> {
         let candidates = self.names.get(name)?;
         candidates.first_key_value().map(|(_, entry)| entry)
     }
 
-    /// The methods that bare names mean; those behind another of the same name are left out.
-    pub(crate) fn reachable(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    /// The methods that bare names mean to `caller`; those behind another of the same name are
+    /// left out.
+    pub(crate) fn reachable(&self, caller: &Caller) -> impl Iterator<Item = &Arc<Entry>> {
         self.names.values().filter_map(|candidates| {
-            let ((spelling, ..), entry) = candidates.first_key_value()?;
+            let mut served = candidates
+                .iter()
+                .filter(|(_, entry)| entry.method.serves(caller));
+            let ((spelling, ..), entry) = served.next()?;
             (*spelling == Spelling::Bare).then_some(entry)
         })
     }

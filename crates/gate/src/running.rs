@@ -2,7 +2,8 @@
 //! can pass, fits its kind and stays within the budget.
 
 use callgate_contract::{
-    CallContext, Change, Effect, Kind, MethodInfo, Reply, Value, codec, codec::CodecError, frame,
+    Arguments, Binding, CallContext, Change, Effect, Kind, MethodInfo, Reply, Value, codec,
+    codec::CodecError, frame,
 };
 use tokio::time::timeout;
 
@@ -22,13 +23,16 @@ pub(crate) struct Done {
 pub(crate) async fn run(
     entry: &Entry,
     context: CallContext<'_>,
-    arguments: Vec<(String, Value)>,
+    arguments: Arguments,
 ) -> Result<Done, CallError> {
     let info = entry.info();
     let method = || info.name.clone();
     // The method's own code starts inside the future, so that a panic there is caught as well.
     let running = CatchPanic(Box::pin(async {
-        entry.method.call(context, arguments).await
+        match info.binding {
+            Binding::Strict => entry.method.call(context, arguments.named).await,
+            Binding::Loose => entry.method.call_loosely(context, arguments).await,
+        }
     }));
     let reply = match timeout(info.deadline, running).await {
         Ok(Ok(Ok(reply))) => reply,
@@ -39,6 +43,7 @@ pub(crate) async fn run(
                     _ => error.message,
                 },
                 method: method(),
+                detail: error.detail,
             });
         }
         Ok(Err(message)) => {

@@ -129,7 +129,7 @@ impl Parameter {
 pub(crate) mod tests {
     use std::time::Duration;
 
-    use callgate_contract::{Effect, Exposure, Kind, Origin};
+    use callgate_contract::{Binding, Effect, Exposure, Kind, Origin};
     use serde_json::json;
 
     use super::*;
@@ -137,6 +137,7 @@ pub(crate) mod tests {
     pub(crate) fn info(name: &str, parameters: Json) -> MethodInfo {
         MethodInfo {
             name: name.to_owned(),
+            aliases: Vec::new(),
             title: name.to_owned(),
             description: String::new(),
             doc: String::new(),
@@ -147,6 +148,8 @@ pub(crate) mod tests {
             exposure: Exposure::EVERYONE,
             effect: Effect::Pure,
             deadline: Duration::from_secs(10),
+            binding: Binding::Strict,
+            leaf: false,
         }
     }
 

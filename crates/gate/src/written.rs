@@ -32,6 +32,15 @@ pub(crate) fn encode(arguments: Arguments) -> (Result<Vec<u8>, CodecError>, Argu
     (encoded, read(value).unwrap_or_default())
 }
 
+/// Every argument under a name: its own, or its number.
+pub(crate) fn labelled(arguments: &Arguments) -> Vec<(String, Value)> {
+    let positional = arguments.positional.iter().enumerate();
+    positional
+        .map(|(index, value)| ((index + 1).to_string(), value.clone()))
+        .chain(arguments.named.iter().cloned())
+        .collect()
+}
+
 /// The arguments of a recorded call. `None` if the bytes are no such thing, as for a call whose
 /// arguments could not pass.
 pub fn recorded_arguments(bytes: &[u8]) -> Option<Arguments> {

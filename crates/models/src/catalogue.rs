@@ -9,10 +9,11 @@ use crate::{
     demo::Demo,
     environment,
     error::InvalidModel,
+    fallback::Fallback,
     local::{self, LocalServer},
-    openai::OpenAi,
+    remote::Remote,
     script::Script,
-    settings::{ModelSettings, Settings, Wire},
+    settings::{ModelSettings, Settings},
 };
 
 /// `environment` reads a variable. `servers` are asked only if nothing else is found: give
@@ -24,12 +25,12 @@ pub async fn find(
 ) -> Result<Models, InvalidModel> {
     let mut list = settings.list.clone();
     if list.is_empty() {
-        list = environment::models(environment);
+        list = environment::models(&environment);
     }
     if list.is_empty() {
-        list = local::models(servers).await;
+        list = local::models(servers, environment("OLLAMA_HOST")).await;
     }
-    let mut models = list.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut models = opened(list)?;
     let mut ids = HashSet::new();
     if let Some(twice) = models.iter().find(|model| !ids.insert(model.id.as_str())) {
         let id = twice.id.clone();
@@ -40,11 +41,12 @@ pub async fn find(
         false => models.remove(0),
     };
     let (default, vision) = (settings.default.clone(), settings.vision.clone());
+    let embedding = settings.embedding.clone();
     let models = Models::new(first, models, default.clone(), vision.clone());
-    for id in [default, vision].into_iter().flatten() {
+    for id in [default, vision, embedding.clone()].into_iter().flatten() {
         named(&models, &id)?;
     }
-    Ok(models)
+    Ok(models.with_embedding(embedding))
 }
 
 /// The model of that id, or the script of `script:FILE`.
@@ -68,12 +70,35 @@ pub fn named(models: &Models, id: &str) -> Result<NamedModel, InvalidModel> {
     })
 }
 
-fn open(settings: ModelSettings) -> Result<NamedModel, InvalidModel> {
-    let id = settings.id.clone();
-    let model = match settings.wire {
-        Wire::Openai => Arc::new(OpenAi::new(settings)?),
+fn opened(list: Vec<ModelSettings>) -> Result<Vec<NamedModel>, InvalidModel> {
+    let fallbacks: Vec<Vec<String>> = list.iter().map(|model| model.fallback.clone()).collect();
+    let open = |settings: ModelSettings| {
+        let id = settings.id.clone();
+        let model = Arc::new(Remote::new(settings)?);
+        Ok(NamedModel { id, model })
     };
-    Ok(NamedModel { id, model })
+    let plain: Vec<NamedModel> = list.into_iter().map(open).collect::<Result<_, _>>()?;
+    let with_fallback = |(model, ids): (&NamedModel, Vec<String>)| {
+        // A replacement stands for itself alone, so that two may name each other.
+        let find = |id: &String| {
+            plain
+                .iter()
+                .find(|other| other.id == *id && *id != model.id)
+        };
+        let others = ids.iter().map(|id| {
+            find(id).cloned().ok_or_else(|| InvalidModel::Fallback {
+                id: model.id.clone(),
+                fallback: id.clone(),
+            })
+        });
+        let others: Vec<NamedModel> = others.collect::<Result<_, _>>()?;
+        let mut made = model.clone();
+        if !others.is_empty() {
+            made.model = Arc::new(Fallback::new(model.clone(), others));
+        }
+        Ok(made)
+    };
+    plain.iter().zip(fallbacks).map(with_fallback).collect()
 }
 
 fn demo() -> NamedModel {

@@ -7,6 +7,8 @@ pub enum InvalidModel {
     Address { id: String, base_url: String },
     #[error("model '{id}': '{name}' cannot be sent as a header")]
     Header { id: String, name: String },
+    #[error("model '{id}': fallback '{fallback}' is no other model of the list")]
+    Fallback { id: String, fallback: String },
     #[error("two models have the id '{id}'")]
     Twice { id: String },
     #[error("no model '{id}'; there are: {}", known.join(", "))]

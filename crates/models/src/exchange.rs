@@ -3,11 +3,13 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use callgate_contract::{ModelError, ModelEvent, ModelStream};
+use callgate_contract::{ModelError, ModelEvent, ModelStream, Price};
 
 use crate::{
+    decoder::{self, Decoder},
+    failure,
     keys::Key,
-    openai::{self, Decoder, Server},
+    remote::Server,
     transport::{self, Answer, Failure},
 };
 
@@ -22,6 +24,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Exchange {
     server: Arc<Server>,
+    url: Arc<str>,
     body: Vec<u8>,
     open: Option<Open>,
     events: VecDeque<ModelEvent>,
@@ -39,10 +42,11 @@ struct Open {
 }
 
 impl Exchange {
-    pub(crate) fn new(server: Arc<Server>, body: Vec<u8>) -> Self {
+    pub(crate) fn new(server: Arc<Server>, url: Arc<str>, body: Vec<u8>) -> Self {
         let fresh_keys = server.keys.count().saturating_sub(1);
         Exchange {
             server,
+            url,
             body,
             open: None,
             events: VecDeque::new(),
@@ -60,19 +64,29 @@ impl Exchange {
         }))
     }
 
+    /// The whole body of the answer, where it is no stream.
+    pub(crate) async fn whole(mut self) -> Result<Vec<u8>, ModelError> {
+        self.connect().await?;
+        while let Some(mut open) = self.open.take() {
+            let error = match gathered(&mut open, self.server.silence).await {
+                Ok(body) => return Ok(body),
+                Err(error) => error,
+            };
+            let key = open.key.clone();
+            drop(open);
+            self.again(&key, error).await?;
+        }
+        Err(ModelError::CutStream)
+    }
+
     async fn connect(&mut self) -> Result<(), ModelError> {
         loop {
             let key = self.server.keys.choose();
             let headers = self.server.headers(&key);
-            let sent = transport::post(
-                &self.server.url,
-                headers,
-                self.body.clone(),
-                self.server.silence,
-            );
+            let sent = transport::post(&self.url, headers, self.body.clone(), self.server.silence);
             let error = match sent.await {
                 Ok(answer) => {
-                    let decoder = Decoder::default();
+                    let decoder = self.server.decoder();
                     self.open = Some(Open {
                         answer,
                         key,
@@ -82,7 +96,7 @@ impl Exchange {
                 }
                 Err(Failure::Failed(error)) => error,
                 Err(Failure::Refused(refusal)) => {
-                    openai::refused(refusal.status, refusal.retry_after, &refusal.body)
+                    failure::refused(refusal.status, refusal.retry_after, &refusal.body)
                 }
             };
             self.pause(&key, error).await?;
@@ -98,7 +112,9 @@ impl Exchange {
             let mut open = self.open.take()?;
             match read(&mut open, self.server.silence).await {
                 Ok(Read { events, ended }) => {
-                    self.events.extend(events);
+                    let price = self.server.price;
+                    let priced = events.into_iter().map(|event| priced(price, event));
+                    self.events.extend(priced);
                     if !ended {
                         self.open = Some(open);
                     }
@@ -163,6 +179,25 @@ impl Exchange {
         tokio::time::sleep(wait).await;
         Ok(())
     }
+}
+
+/// Some providers say themselves what they charge; a price that is known is believed first.
+fn priced(price: Option<Price>, mut event: ModelEvent) -> ModelEvent {
+    if let (ModelEvent::Usage(usage), Some(price)) = (&mut event, price) {
+        usage.money = Some(price.of(usage));
+    }
+    event
+}
+
+async fn gathered(open: &mut Open, silence: Duration) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(bytes) = open.answer.chunk(silence).await? {
+        body.extend_from_slice(bytes.as_ref());
+        if body.len() > decoder::LONGEST {
+            return Err(decoder::too_long());
+        }
+    }
+    Ok(body)
 }
 
 struct Read {

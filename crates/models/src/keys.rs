@@ -71,9 +71,10 @@ impl Keys {
 }
 
 impl Key {
-    pub(crate) fn bearer(&self) -> Option<String> {
+    /// As a header shows it, with what stands before it there.
+    pub(crate) fn shown(&self, before: &str) -> Option<String> {
         let secret = self.secret.as_ref()?.expose_secret();
-        Some(format!("Bearer {secret}"))
+        Some(format!("{before}{secret}"))
     }
 
     pub(crate) fn hide(&self, text: &mut String) {
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn no_keys_is_one_way_to_ask() {
         let keys = Keys::new(Vec::new());
-        assert!(keys.choose().bearer().is_none());
+        assert!(keys.choose().shown("Bearer ").is_none());
     }
 
     #[test]

@@ -1,22 +1,43 @@
-//! Models behind [`callgate_contract::Model`]: the wire to OpenAI-compatible servers, the scripted
-//! model, the offline demo, and how the models at hand are found. Nothing here knows a turn.
+//! Models behind [`callgate_contract::Model`]: the wires to providers' servers, the scripted model,
+//! the offline demo, and how the models at hand are found. Nothing here knows a turn.
 
+pub mod anthropic;
+mod calls;
 mod catalogue;
+mod decoder;
 mod demo;
+mod draft;
+pub mod embedding;
 mod environment;
 mod error;
 mod exchange;
+mod failure;
+mod fallback;
+pub mod gemini;
 mod keys;
+mod lines;
 mod local;
+pub mod ollama;
 pub mod openai;
+mod parts;
+mod price;
+mod remote;
+pub mod responses;
 mod script;
 mod settings;
 mod transport;
+mod weave;
+mod wire;
 
 pub use catalogue::{find, named};
+pub use decoder::Decoder;
 pub use demo::Demo;
+pub use environment::{PROVIDERS, Provider};
 pub use error::InvalidModel;
+pub use failure::refused;
+pub use fallback::Fallback;
 pub use local::{LocalServer, USUAL_SERVERS};
-pub use openai::OpenAi;
+pub use remote::Remote;
 pub use script::Script;
-pub use settings::{ModelSettings, Settings, Wire};
+pub use settings::{ModelSettings, Settings};
+pub use wire::{Dialect, Wire};

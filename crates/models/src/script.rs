@@ -11,7 +11,7 @@ use callgate_contract::{
 };
 use serde_json::Value as Json;
 
-use crate::{error::InvalidModel, openai::Decoder};
+use crate::{decoder::Decoder, error::InvalidModel};
 
 #[derive(Debug)]
 pub struct Script {

@@ -2,9 +2,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use callgate_contract::{Accepts, ModelOptions};
+use callgate_contract::{Accepts, ModelOptions, Price};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
+
+use crate::wire::Wire;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -13,6 +15,8 @@ pub struct Settings {
     pub default: Option<String>,
     /// The model that looks at what a session's model cannot take.
     pub vision: Option<String>,
+    /// The model that turns texts into vectors.
+    pub embedding: Option<String>,
     pub list: Vec<ModelSettings>,
 }
 
@@ -20,9 +24,10 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct ModelSettings {
     pub id: String,
+    /// Else told by the address.
     #[serde(default)]
-    pub wire: Wire,
-    /// What `/chat/completions` is added to, such as `https://api.openai.com/v1`.
+    pub wire: Option<Wire>,
+    /// What the wire's own path is added to, such as `https://api.openai.com/v1`.
     pub base_url: String,
     /// The model's name on the wire; else its id.
     #[serde(default)]
@@ -35,8 +40,15 @@ pub struct ModelSettings {
     /// Used where a request says nothing else.
     #[serde(default)]
     pub options: ModelOptions,
+    /// Else what models of its wire usually take.
     #[serde(default)]
-    pub accepts: Accepts,
+    pub accepts: Option<Accepts>,
+    /// Else the provider's list price, where it is known.
+    #[serde(default)]
+    pub price: Option<Price>,
+    /// The ids of models to ask, in order, when this one fails before its first word.
+    #[serde(default)]
+    pub fallback: Vec<String>,
     #[serde(default)]
     pub return_reasoning: bool,
     /// Seconds without a byte from the server after which the model counts as gone.
@@ -51,26 +63,30 @@ impl ModelSettings {
     pub fn new(id: impl Into<String>, base_url: impl Into<String>) -> Self {
         ModelSettings {
             id: id.into(),
-            wire: Wire::default(),
+            wire: None,
             base_url: base_url.into(),
             model: None,
             keys: Vec::new(),
             headers: BTreeMap::new(),
             options: ModelOptions::default(),
-            accepts: Accepts::default(),
+            accepts: None,
+            price: None,
+            fallback: Vec::new(),
             return_reasoning: false,
             silence: silence(),
             retries: retries(),
         }
     }
-}
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Wire {
-    /// OpenAI's chat completions, which most servers speak.
-    #[default]
-    Openai,
+    pub fn wire(&self) -> Wire {
+        let guess = || Wire::guess(&self.base_url, self.name());
+        self.wire.unwrap_or_else(guess)
+    }
+
+    /// The model's name on the wire.
+    pub fn name(&self) -> &str {
+        self.model.as_deref().unwrap_or(&self.id)
+    }
 }
 
 /// Reasoning models may think for minutes before the first byte.

@@ -5,15 +5,14 @@ use std::{io, sync::Arc};
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, header},
     middleware::{self, Next},
-    response::{Html, IntoResponse, Response},
+    response::{IntoResponse, Response},
     routing::get,
 };
-use tokio::net::TcpListener;
 
 use crate::{
-    Metrics,
+    Api, Entrance, Metrics, Remote, page,
     visitor::{Hosts, admit},
 };
 
@@ -24,35 +23,42 @@ pub struct Site {
     pub metrics: Arc<Metrics>,
     /// How many warm processes wait for a run.
     pub waiting: Arc<dyn Fn() -> usize + Send + Sync>,
+    pub api: Api,
+    pub remote: Remote,
 }
 
 /// Serves until `stop`, then ends what is being answered.
 pub async fn serve(
-    listener: TcpListener,
+    entrance: Entrance,
     site: Site,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    axum::serve(listener, router(site))
-        .with_graceful_shutdown(stop)
-        .await
+    entrance.serve(router(site), stop).await
+}
+
+/// The same for remote clients alone: Socket.IO and their static resources.
+pub async fn serve_remote(
+    entrance: Entrance,
+    remote: Remote,
+    hosts: Hosts,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    entrance.serve(remote.routes(hosts), stop).await
 }
 
 fn router(site: Site) -> Router {
     let hosts = site.hosts.clone();
-    Router::new()
-        .route("/", get(async || Html(include_str!("page/index.html"))))
-        .route("/style.css", get(style))
+    let api = site.api.routes();
+    let remote = site.remote.routes(site.hosts.clone());
+    page::routes()
         .route("/healthz", get(async || "ok\n"))
         .route("/metrics", get(metrics))
-        .fallback(async || (StatusCode::NOT_FOUND, "nothing is here\n"))
         .with_state(site)
+        .merge(api)
         .layer(middleware::from_fn_with_state(hosts, admit))
         .layer(middleware::from_fn(guarded))
-}
-
-async fn style() -> Response {
-    let kind = [(header::CONTENT_TYPE, "text/css; charset=utf-8")];
-    (kind, include_str!("page/style.css")).into_response()
+        // With guards of its own: pages of others may reach it.
+        .merge(remote)
 }
 
 async fn metrics(State(site): State<Site>) -> Response {
@@ -76,7 +82,10 @@ async fn guarded(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in GUARDS {
         let headers = response.headers_mut();
-        headers.insert(name, HeaderValue::from_static(value));
+        // What a route says for itself is stricter.
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     response
 }

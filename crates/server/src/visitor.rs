@@ -29,18 +29,30 @@ impl Hosts {
         is_loopback(&host) || self.0.contains(&host)
     }
 
+    /// Why a request that names this host is refused, whatever page it comes from.
+    pub(crate) fn unknown(&self, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+        let host = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok());
+        match host.filter(|_| once(headers, &header::HOST)) {
+            None => Some((StatusCode::BAD_REQUEST, "say which host you mean\n")),
+            Some(host) if self.knows(host) => None,
+            Some(_) => {
+                let reason = "this host is none of ours; serve.hosts in callgate.toml lists them\n";
+                Some((StatusCode::MISDIRECTED_REQUEST, reason))
+            }
+        }
+    }
+
     fn refusal(&self, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+        if let Some(refusal) = self.unknown(headers) {
+            return Some(refusal);
+        }
         let text = |name: HeaderName| -> Option<Option<&str>> {
             let value = headers.get(name)?;
             Some(value.to_str().ok())
         };
-        let Some(Some(host)) = text(header::HOST).filter(|_| once(headers, &header::HOST)) else {
-            return Some((StatusCode::BAD_REQUEST, "say which host you mean\n"));
-        };
-        if !self.knows(host) {
-            let reason = "this host is none of ours; serve.hosts in callgate.toml lists them\n";
-            return Some((StatusCode::MISDIRECTED_REQUEST, reason));
-        }
+        let host = text(header::HOST).flatten().unwrap_or_default();
         let ours = |origin: &str| {
             let authority = origin.split_once("://").map(|(_, authority)| authority);
             authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
@@ -55,6 +67,11 @@ impl Hosts {
 
 fn once(headers: &HeaderMap, name: &HeaderName) -> bool {
     headers.get_all(name).iter().count() == 1
+}
+
+/// Does `authority` (a host, perhaps with a port) name this machine?
+pub(crate) fn is_loopback_host(authority: &str) -> bool {
+    host_of(authority).is_some_and(|host| is_loopback(&canonical(host)))
 }
 
 /// The host of `host`, `host:port`, `[address]` or `[address]:port`; `None` where there is none.

@@ -27,6 +27,9 @@ pub struct Conversation {
     pub persona: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// Where its history begins and ends. Whatever changes the history moves the end.
+    #[serde(skip)]
+    pub extent: (u64, u64),
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -281,5 +284,9 @@ fn read(row: &AnyRow) -> Result<Conversation, StoreError> {
         persona: text("persona")?,
         created_at: row::read_time(get(row, "created_at")?)?,
         updated_at: row::read_time(get(row, "updated_at")?)?,
+        extent: (
+            row::read_count("position", get(row, "first_position")?)?,
+            row::read_count("position", get(row, "last_position")?)?,
+        ),
     })
 }

@@ -4,7 +4,7 @@
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, any::AnyConnectOptions};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::{Durability, StoreError};
+use crate::{Durability, StoreError, arrivals::Arrivals};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
@@ -20,6 +20,9 @@ pub(crate) struct Database {
     /// A mutex, since a transaction holds the connection across awaits. `None` while it is lent
     /// out and after a failure: then the next writer connects anew.
     pub(crate) writer: Mutex<Option<AnyConnection>>,
+    pub(crate) arrivals: Arrivals,
+    /// Whoever owns this data directory, the same after a restart.
+    pub(crate) instance: String,
 }
 
 impl Database {

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use callgate_contract::{ConversationId, JournalId};
 
-use crate::{MAX_TIMER_TEXT, MAX_TIMERS, files::FileError};
+use crate::{MAX_DATA_NAME, MAX_ROOM_NAME, MAX_TIMER_TEXT, MAX_TIMERS, files::FileError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -38,6 +38,8 @@ pub enum StoreError {
     AlreadyAnswered { id: i64, state: &'static str },
     #[error("no key '{0}'")]
     UnknownKey(String),
+    #[error("no client '{0}' has asked to be let in")]
+    UnknownClient(String),
     #[error("a note's {what} holds 1 to {limit} bytes, not {length}")]
     NoteSize {
         what: &'static str,
@@ -78,6 +80,14 @@ pub enum StoreError {
     TimerSize { length: usize },
     #[error("{MAX_TIMERS} timers wait in this session already")]
     TooManyTimers,
+    #[error("a room's name and its master's hold 1 to {MAX_ROOM_NAME} printable characters")]
+    RoomName,
+    #[error("there are {limit} {what} already; remove some first")]
+    TooMany { what: &'static str, limit: usize },
+    #[error(
+        "the name of a plugin's value has at most {MAX_DATA_NAME} characters, none of them NUL"
+    )]
+    DataName,
     #[error("no randomness from the system: {0}")]
     Random(getrandom::Error),
     #[error(transparent)]

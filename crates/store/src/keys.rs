@@ -18,6 +18,8 @@ const PREFIX: &str = "callgate_";
 pub struct Key {
     pub id: String,
     pub scopes: Vec<String>,
+    /// The remote client that alone may use it; `None` leaves the name to whoever holds it.
+    pub client: Option<String>,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
 }
@@ -27,16 +29,27 @@ pub struct Keys<'a>(pub(crate) &'a Database);
 impl Keys<'_> {
     /// The key's id, and its text, which cannot be had again.
     pub async fn create(&self, scopes: &[String]) -> Result<(String, String), StoreError> {
+        self.create_for(scopes, None).await
+    }
+
+    /// The same, for one remote client alone.
+    pub async fn create_for(
+        &self,
+        scopes: &[String],
+        client: Option<&str>,
+    ) -> Result<(String, String), StoreError> {
         let id = row::hex(&random::<6>()?);
         let text = format!("{PREFIX}{}", row::hex(&random::<32>()?));
         let mut writer = self.0.writer().await?;
         sqlx::query(
-            "INSERT INTO access_key (id, hash, scopes, created_at) VALUES ($1, $2, $3, $4)",
+            "INSERT INTO access_key (id, hash, scopes, created_at, client)
+             VALUES ($1, $2, $3, $4, $5)",
         )
         .bind(id.clone())
         .bind(row::hash(text.as_bytes()))
         .bind(row::json("scopes", &scopes)?)
         .bind(row::now())
+        .bind(client.map(str::to_owned))
         .execute(writer.connection())
         .await?;
         writer.release();
@@ -46,21 +59,28 @@ impl Keys<'_> {
     /// The key of this text, unless it was revoked. The lookup is by hash: how long it takes
     /// tells nothing about the key, whose 256 bits nobody guesses by prefix.
     pub async fn verify(&self, text: &str) -> Result<Option<Key>, StoreError> {
-        let row = sqlx::query(
-            "SELECT id, scopes, created_at, revoked_at FROM access_key
-             WHERE hash = $1 AND revoked_at IS NULL",
-        )
-        .bind(row::hash(text.as_bytes()))
-        .fetch_optional(&self.0.readers)
-        .await?;
+        let row = sqlx::query("SELECT * FROM access_key WHERE hash = $1 AND revoked_at IS NULL")
+            .bind(row::hash(text.as_bytes()))
+            .fetch_optional(&self.0.readers)
+            .await?;
         row.as_ref().map(read).transpose()
     }
 
     /// Oldest first, the revoked included.
     pub async fn list(&self) -> Result<Vec<Key>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM access_key ORDER BY created_at, id")
+            .fetch_all(&self.0.readers)
+            .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Those of one remote client that are valid, oldest first.
+    pub async fn of_client(&self, client: &str) -> Result<Vec<Key>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, scopes, created_at, revoked_at FROM access_key ORDER BY created_at, id",
+            "SELECT * FROM access_key WHERE client = $1 AND revoked_at IS NULL
+             ORDER BY created_at, id",
         )
+        .bind(client.to_owned())
         .fetch_all(&self.0.readers)
         .await?;
         rows.iter().map(read).collect()
@@ -95,6 +115,7 @@ fn read(row: &AnyRow) -> Result<Key, StoreError> {
     Ok(Key {
         id: get(row, "id")?,
         scopes: row::read_json("scopes", get(row, "scopes")?)?,
+        client: get(row, "client")?,
         created_at: row::read_time(get(row, "created_at")?)?,
         revoked_at: revoked_at.map(row::read_time).transpose()?,
     })

@@ -3,7 +3,9 @@
 //! What a row *means* is decided by the gate; the store refuses only what would lose or double it.
 
 mod approvals;
+mod arrivals;
 mod changes;
+mod clients;
 mod control;
 mod conversations;
 mod crash;
@@ -19,6 +21,11 @@ mod open;
 mod outbox;
 mod owner;
 mod personas;
+mod plugin_data;
+mod preferences;
+mod requests;
+mod resources;
+mod rooms;
 mod row;
 mod sessions;
 mod settings;
@@ -28,6 +35,7 @@ mod turns;
 use std::sync::Arc;
 
 pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule};
+pub use clients::{Client, ClientState, Clients, NewClient};
 pub use control::{ControlError, Events, request};
 pub use conversations::{
     Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
@@ -38,12 +46,20 @@ pub use files::Files;
 pub use journal::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success};
 pub use keys::{Key, Keys};
 pub use leases::Leases;
-pub use log::{Arrival, Incoming, Log, LogRole, LogRow, Sender};
+pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
 pub use open::{Durability, StoreOptions};
 pub use outbox::{Deliveries, Pending, QueuedMessages};
 pub use owner::{Handler, Held, Owner, OwnerError};
 pub use personas::{MAX_PERSONA_NAME, NO_PERSONA, NewPersona, Persona, PersonaUpdate, Personas};
+pub use plugin_data::{DataKey, DataRow, MAX_DATA_NAME, PluginData};
+pub use preferences::{Preference, Preferences};
+pub use requests::{Claim, Requests};
+pub use resources::{MAX_RESOURCES, Resource, Resources};
+pub use rooms::{
+    MAX_ROOM_MEMBERS, MAX_ROOM_NAME, MAX_ROOMS, NewRoomMessage, Room, RoomMember, RoomMessage,
+    RoomMode, RoomRole, Rooms,
+};
 pub use sessions::{Session, Sessions};
 pub use settings::{SessionSettings, Settings, Versioned};
 pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, Timer, TimerState, Timers};
@@ -96,6 +112,14 @@ impl Store {
         Personas(&self.database)
     }
 
+    pub fn plugin_data(&self) -> PluginData<'_> {
+        PluginData(&self.database)
+    }
+
+    pub fn preferences(&self) -> Preferences<'_> {
+        Preferences(&self.database)
+    }
+
     pub fn settings(&self) -> Settings<'_> {
         Settings(&self.database)
     }
@@ -112,7 +136,23 @@ impl Store {
         Timers(&self.database)
     }
 
+    pub fn rooms(&self) -> Rooms<'_> {
+        Rooms(&self.database)
+    }
+
     pub fn keys(&self) -> Keys<'_> {
         Keys(&self.database)
+    }
+
+    pub fn clients(&self) -> Clients<'_> {
+        Clients(&self.database)
+    }
+
+    pub fn requests(&self) -> Requests<'_> {
+        Requests(&self.database)
+    }
+
+    pub fn resources(&self) -> Resources<'_> {
+        Resources(&self.database)
     }
 }

@@ -1,14 +1,17 @@
 //! The session's log: every message in and out, and the system rows. It only grows. What came in
 //! is taken by at most one turn; the same message delivered twice is one row.
 
-use callgate_contract::{JournalId, Part, SessionKey};
+mod find;
+
+use callgate_contract::{JournalId, Part, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::{AnyConnection, any::AnyRow};
 
+pub use self::find::{LogQuery, Speaker};
 use crate::{
     StoreError, crash_point,
-    database::{Database, next_id},
+    database::{Database, Engine, next_id},
     row::{self, get},
 };
 
@@ -40,6 +43,15 @@ pub struct Incoming {
     pub mentioned: bool,
 }
 
+/// How a message is taken in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reception {
+    /// The sender's, where known: after a restart nobody can tell by which way a message came.
+    pub role: Option<Role>,
+    /// Listeners deal with it first: no turn takes it along before they have spoken.
+    pub offered: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogRow {
     /// Ascending within the store.
@@ -48,6 +60,9 @@ pub struct LogRow {
     pub role: LogRole,
     /// Of what came in.
     pub sender: Option<Sender>,
+    /// The sender's when it came in, where that was known.
+    #[serde(skip)]
+    pub sender_role: Option<Role>,
     /// Empty once erased.
     pub parts: Vec<Part>,
     pub at: Timestamp,
@@ -83,18 +98,34 @@ impl Log<'_> {
         Ok(id)
     }
 
-    /// Durable when it returns: from here on the message is not lost.
+    /// [`Log::receive`] where nothing more is known of the message.
     pub async fn append_incoming(&self, incoming: &Incoming) -> Result<Arrival, StoreError> {
+        self.receive(incoming, Reception::default()).await
+    }
+
+    /// Durable when it returns: from here on the message is not lost.
+    pub async fn receive(
+        &self,
+        incoming: &Incoming,
+        reception: Reception,
+    ) -> Result<Arrival, StoreError> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
-        let arrival = insert_incoming(writer.connection(), incoming).await?;
+        let arrival = insert_incoming(writer.connection(), incoming, reception).await?;
         match arrival.repeated {
             // Keeps the number for the next row.
             true => writer.rollback().await?,
             false => writer.commit().await?,
         }
+        self.0.arrivals.tell(&incoming.session);
         crash_point("log.after_incoming");
         Ok(arrival)
+    }
+
+    pub async fn get(&self, id: i64) -> Result<Option<LogRow>, StoreError> {
+        let select = sqlx::query("SELECT * FROM log WHERE id = $1").bind(id);
+        let row = select.fetch_optional(&self.0.readers).await?;
+        row.as_ref().map(read).transpose()
     }
 
     /// The newest `limit` rows, oldest first.
@@ -106,6 +137,25 @@ impl Log<'_> {
             .fetch_all(&self.0.readers)
             .await?;
         rows.iter().rev().map(read).collect()
+    }
+
+    /// The newest `limit` rows before the row `before`, newest first; hidden ones too.
+    pub async fn before(
+        &self,
+        session: &SessionKey,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<LogRow>, StoreError> {
+        let select = sqlx::query(
+            "SELECT * FROM log WHERE session = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
+        );
+        let rows = select
+            .bind(session.to_string())
+            .bind(before.unwrap_or(i64::MAX))
+            .bind(i64::from(limit))
+            .fetch_all(&self.0.readers)
+            .await?;
+        rows.iter().map(read).collect()
     }
 
     /// The first `limit` rows after the row `after`, oldest first.
@@ -126,6 +176,24 @@ impl Log<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// The name under which `sender` last spoke in the session.
+    pub async fn name_of(
+        &self,
+        session: &SessionKey,
+        sender: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let name: Option<Option<Vec<u8>>> = sqlx::query_scalar(
+            "SELECT sender_name FROM log WHERE session = $1 AND sender = $2
+             ORDER BY id DESC LIMIT 1",
+        )
+        .bind(session.to_string())
+        .bind(sender.to_owned())
+        .fetch_optional(&self.0.readers)
+        .await?;
+        let name = name.flatten().map(|name| row::read_text("sender", name));
+        name.transpose()
+    }
+
     /// What came in and no turn has taken, oldest first; neither hidden rows nor dismissed ones.
     pub async fn unanswered(&self, session: &SessionKey) -> Result<Vec<LogRow>, StoreError> {
         let select = sqlx::query(
@@ -137,6 +205,13 @@ impl Log<'_> {
             .fetch_all(&self.0.readers)
             .await?;
         rows.iter().map(read).collect()
+    }
+
+    /// The same number as before: nothing came in since, so that nobody need look. `None`: other
+    /// processes may write to this log.
+    pub fn arrivals(&self, session: &SessionKey) -> Option<u64> {
+        let alone = self.0.engine == Engine::Sqlite;
+        alone.then(|| self.0.arrivals.count(session))
     }
 
     /// Sessions that have unanswered rows: after a start, where a crash may have cut in between a
@@ -153,11 +228,47 @@ impl Log<'_> {
 
     /// The rows need no answer of their own. What a turn has taken stays taken.
     pub async fn dismiss(&self, ids: &[i64]) -> Result<(), StoreError> {
+        self.settle(
+            ids,
+            "UPDATE log SET dismissed = 1, offered = 0 WHERE id = $1",
+        )
+        .await
+    }
+
+    /// Listeners have left the row to the turn.
+    pub async fn release(&self, row: &LogRow) -> Result<(), StoreError> {
+        let update = "UPDATE log SET dismissed = 0, offered = 0 WHERE id = $1 AND offered = 1";
+        self.settle(&[row.id], update).await?;
+        self.0.arrivals.tell(&row.session);
+        Ok(())
+    }
+
+    /// Listeners have dealt with the row. One that they have left to a turn meanwhile stays so.
+    pub async fn dealt_with(&self, id: i64) -> Result<(), StoreError> {
+        let update = "UPDATE log SET offered = 0 WHERE id = $1 AND offered = 1";
+        self.settle(&[id], update).await
+    }
+
+    /// The row is kept out of prompts and never answered.
+    pub async fn hide(&self, id: i64) -> Result<(), StoreError> {
+        let update = "UPDATE log SET dismissed = 1, offered = 0, hidden = 1 WHERE id = $1";
+        self.settle(&[id], update).await
+    }
+
+    /// Rows that listeners were dealing with and no turn has taken: after a start, those that a
+    /// crash has cut off.
+    pub async fn offered(&self) -> Result<Vec<LogRow>, StoreError> {
+        let select = "SELECT * FROM log WHERE offered = 1 AND turn IS NULL ORDER BY id";
+        let rows = sqlx::query(select).fetch_all(&self.0.readers).await?;
+        rows.iter().map(read).collect()
+    }
+
+    async fn settle(&self, ids: &[i64], update: &'static str) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
         for id in ids {
-            let update = sqlx::query("UPDATE log SET dismissed = 1 WHERE id = $1");
-            update.bind(*id).execute(writer.connection()).await?;
+            let update = sqlx::query(update).bind(*id);
+            update.execute(writer.connection()).await?;
         }
         writer.commit().await
     }
@@ -226,12 +337,14 @@ pub(crate) async fn append(
 pub(crate) async fn insert_incoming(
     connection: &mut AnyConnection,
     incoming: &Incoming,
+    reception: Reception,
 ) -> Result<Arrival, StoreError> {
     let id = next_id(connection, "log").await?;
+    let role = reception.role.map(row::word).transpose()?;
     let inserted = sqlx::query(
         "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name, message_id,
-                          hidden, mentioned)
-         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9)
+                          hidden, mentioned, sender_role, dismissed, offered)
+         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
          ON CONFLICT (session, message_id) DO NOTHING",
     )
     .bind(id)
@@ -243,6 +356,8 @@ pub(crate) async fn insert_incoming(
     .bind(incoming.message_id.clone())
     .bind(row::flag(incoming.hidden))
     .bind(row::flag(incoming.mentioned))
+    .bind(role)
+    .bind(row::flag(reception.offered))
     .execute(&mut *connection)
     .await?;
     let repeated = inserted.rows_affected() == 0;
@@ -260,6 +375,7 @@ fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
     let sender: Option<String> = get(row, "sender")?;
     let name: Option<Vec<u8>> = get(row, "sender_name")?;
     let turn: Option<String> = get(row, "turn")?;
+    let role: Option<String> = get(row, "sender_role")?;
     Ok(LogRow {
         id: get(row, "id")?,
         session: row::read_session(get(row, "session")?)?,
@@ -271,6 +387,7 @@ fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
             }),
             (None, _) => None,
         },
+        sender_role: role.map(|role| row::read_word("role", role)).transpose()?,
         parts: row::read_json("parts", get(row, "parts")?)?,
         at: row::read_time(get(row, "written_at")?)?,
         message_id: get(row, "message_id")?,

@@ -3,6 +3,7 @@
 
 use std::{
     fs::File,
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,6 +14,7 @@ use sqlx::{
     migrate::{Migration, MigrationType, Migrator},
 };
 use tokio::sync::Mutex;
+use uuid::Uuid;
 
 use crate::{
     Files, Journal, Store, StoreError,
@@ -20,6 +22,7 @@ use crate::{
 };
 
 const DATABASE_FILE: &str = "callgate.db";
+const INSTANCE_FILE: &str = "instance";
 const READERS: u32 = 4;
 
 /// What a write that has returned survives.
@@ -56,14 +59,18 @@ impl Store {
         let files = Files::open(&options.data, options.durability)?;
         sqlx::any::install_default_drivers();
         let (engine, connect) = address(&options)?;
+        let alone = lock(&options.data).await?;
         let database = Database {
             engine,
             durability: options.durability,
             readers: readers(engine, connect.clone()),
             options: connect,
             writer: Mutex::new(None),
+            arrivals: Default::default(),
+            instance: instance(&options.data)?,
         };
-        migrate(&database, &options.data).await?;
+        migrate(&database).await?;
+        drop(alone);
         files.sweep_soon();
         let database = Arc::new(database);
         Ok(Store {
@@ -122,16 +129,19 @@ fn readers(engine: Engine, options: AnyConnectOptions) -> AnyPool {
         .connect_lazy_with(options)
 }
 
-async fn migrate(database: &Database, data: &Path) -> Result<(), StoreError> {
+async fn migrate(database: &Database) -> Result<(), StoreError> {
     let migrations = [
         (1, "spine", include_str!("../migrations/0001_spine.sql")),
         (2, "turns", include_str!("../migrations/0002_turns.sql")),
+        (3, "arrival", include_str!("../migrations/0003_arrival.sql")),
+        (4, "plugins", include_str!("../migrations/0004_plugins.sql")),
+        (7, "remote", include_str!("../migrations/0007_remote.sql")),
+        (8, "rooms", include_str!("../migrations/0008_rooms.sql")),
     ];
     let migrations = migrations.map(|(version, description, text)| {
         let (kind, sql) = (MigrationType::Simple, text.into_sql_str());
         Migration::new(version, description.into(), kind, sql, false)
     });
-    let _alone = lock(data).await?;
     let mut writer = database.writer().await?;
     let migrator = Migrator::with_migrations(migrations.into());
     migrator
@@ -139,6 +149,24 @@ async fn migrate(database: &Database, data: &Path) -> Result<(), StoreError> {
         .await?;
     writer.release();
     Ok(())
+}
+
+/// The name under which whoever owns this directory claims work that it shares with other instances.
+/// Called under the lock.
+fn instance(data: &Path) -> Result<String, StoreError> {
+    let failed = |source| StoreError::Directory {
+        path: data.to_owned(),
+        source,
+    };
+    let file = data.join(INSTANCE_FILE);
+    match std::fs::read_to_string(&file) {
+        Ok(name) if !name.is_empty() => return Ok(name),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let name = Uuid::now_v7().to_string();
+    std::fs::write(&file, &name).map_err(failed)?;
+    Ok(name)
 }
 
 /// Two processes that open a new SQLite database at once would both make its tables. The lock is

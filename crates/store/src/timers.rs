@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, any::AnyRow};
 use uuid::Uuid;
 
 use crate::{
-    Incoming, LogRow, Sender, StoreError, crash_point,
+    Incoming, LogRow, Reception, Sender, StoreError, crash_point,
     database::Database,
     log,
     row::{self, get},
@@ -124,9 +124,11 @@ impl Timers<'_> {
             hidden: false,
             mentioned: true,
         };
-        let arrival = log::insert_incoming(writer.connection(), &incoming).await?;
+        let arrival =
+            log::insert_incoming(writer.connection(), &incoming, Reception::default()).await?;
         crash_point("timer.before_fire_commit");
         writer.commit().await?;
+        self.0.arrivals.tell(&arrival.row.session);
         crash_point("timer.after_fire");
         Ok(Some(arrival.row))
     }

@@ -11,7 +11,7 @@ use crate::postgres;
 pub struct Home {
     options: StoreOptions,
     /// Held for its removal.
-    _directory: TempDir,
+    _directory: Option<TempDir>,
 }
 
 impl Home {
@@ -34,7 +34,15 @@ impl Home {
         };
         Home {
             options,
-            _directory: directory,
+            _directory: Some(directory),
+        }
+    }
+
+    /// SQLite in a directory that belongs to another process's `Home`.
+    pub fn existing(data: &Path) -> Home {
+        Home {
+            options: StoreOptions::new(data),
+            _directory: None,
         }
     }
 

@@ -6,20 +6,20 @@ Used by plugin workers; the sandbox itself only sends toward the host, with `wir
 
 import dataclasses
 import io
-import marshal
 import pickle
 import sys
 import types
 
-from .wire import Outgoing, open_container
+from .wire import Outgoing, dumps_plain, dumps_with, open_container
 
 
-def dumps(value, root="result", packages=frozenset()):
-    """Encode a value for the sandbox.
+def dumps(value, root="result", packages=frozenset(), head=None):
+    """Encode a value for the sandbox; `head` as in `wire.dumps`.
 
     `packages` are the top-level packages that the sandbox can import beyond the standard library.
     """
-    return marshal.dumps(_OutgoingToSandbox(packages).convert(value, root), 2)
+    body = dumps_plain(value, head)
+    return body if body is not None else dumps_with(_OutgoingToSandbox(packages), value, root, head)
 
 
 _BUILT_IN = (str, int, float, bytes, list, tuple, set, frozenset, dict)

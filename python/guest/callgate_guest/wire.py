@@ -37,14 +37,27 @@ def frame(kind, body):
     return _HEADER.pack(length, kind) + body
 
 
-def dumps(value, root="result"):
-    """Encode a value on its way to the host, where only data may go."""
-    if _is_plain(value):
-        body = marshal.dumps(value, 2)
-        # A lone surrogate is one of these pairs of bytes; other data may look the same.
-        if b"\xed" not in body or not _SURROGATE.search(body):
-            return body
-    return marshal.dumps(Outgoing().convert(value, root), 2)
+def dumps(value, root="result", head=None):
+    """Encode a value on its way to the host, where only data may go. With `head`, a tuple of plain
+    values, the value is the last item of a tuple that starts with them.
+    """
+    body = dumps_plain(value, head)
+    return body if body is not None else dumps_with(Outgoing(), value, root, head)
+
+
+def dumps_plain(value, head=None):
+    """The encoding of a value that marshal writes as it is, or None."""
+    if not _is_plain(value, MAX_DEPTH if head is None else MAX_DEPTH - 1):
+        return None
+    body = marshal.dumps(value if head is None else (*head, value), 2)
+    # A lone surrogate is one of these pairs of bytes; other data may look the same.
+    return body if b"\xed" not in body or not _SURROGATE.search(body) else None
+
+
+def dumps_with(outgoing, value, root, head):
+    if head is None:
+        return marshal.dumps(outgoing.convert(value, root), 2)
+    return marshal.dumps((*head, outgoing.convert(value, root, MAX_DEPTH - 1)), 2)
 
 
 def loads(body, plain, allow_opaque=False):
@@ -70,7 +83,7 @@ _SCALARS = frozenset({type(None), bool, int, float, str, bytes})
 _CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
 
 
-def _is_plain(value):
+def _is_plain(value, depth):
     """Does marshal write this value rightly?
 
     Marshal cannot be asked: it takes any buffer for bytes (a numpy float among them), writes code
@@ -81,7 +94,7 @@ def _is_plain(value):
         return True
     level = (value,)
     left = MAX_VALUES - 1
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         below = []
         for item in level:
             kind = type(item)

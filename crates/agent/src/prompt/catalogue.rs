@@ -15,8 +15,8 @@ use crate::{
 pub const LARGE_METHODS: usize = 40;
 pub const LARGE_TOKENS: usize = 6_000;
 
-/// Bytes of one docstring in the prompt; `describe_method` shows more.
-const MAX_DOC: usize = 3_000;
+/// Bytes up to which a docstring stands in the prompt unchanged; `describe_method` shows more.
+const MAX_DOC: usize = 8_000;
 /// Bytes of one docstring anywhere.
 const MAX_DESCRIBED: usize = 20_000;
 /// Characters of a signature on a line of its own.

@@ -13,6 +13,8 @@ use crate::{excerpt, tokens};
 const MAX_NAME: usize = 64;
 /// Characters of a path or address.
 const MAX_PATH: usize = 300;
+/// Characters of a message that is replied to and not shown itself.
+const MAX_QUOTE: usize = 200;
 /// Mentions and attachments named in one entry.
 const MAX_REMARKS: usize = 12;
 
@@ -39,7 +41,6 @@ pub struct ChatRow<'a> {
     pub at: Timestamp,
     pub speaker: Speaker<'a>,
     pub parts: &'a [Part],
-    pub mentions: &'a [Person<'a>],
     /// The model itself is mentioned or replied to.
     pub to_you: bool,
     /// The row that this one replies to.
@@ -110,16 +111,23 @@ fn remarks(row: &ChatRow) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
     remarks.extend(row.to_you.then(|| "to you".to_owned()));
     remarks.extend(row.reply_to.map(|id| format!("reply to #{id}")));
-    let mentions = row.mentions.iter().take(MAX_REMARKS);
-    remarks.extend(mentions.map(|person| format!("mentions {}", shown(person))));
-    let attachments = row.parts.iter().filter_map(attachment);
-    remarks.extend(attachments.take(MAX_REMARKS));
+    let told = |part| remark(part, row.reply_to.is_some());
+    remarks.extend(row.parts.iter().filter_map(told).take(MAX_REMARKS));
     remarks
 }
 
-fn attachment(part: &Part) -> Option<String> {
+fn remark(part: &Part, reply_is_shown: bool) -> Option<String> {
     match part {
         Part::Text { .. } => None,
+        Part::Mention { id, name } => {
+            let person = Person { id, nickname: name };
+            Some(format!("mentions {}", shown(&person)))
+        }
+        Part::Reply { .. } if reply_is_shown => None,
+        Part::Reply { to, text } => {
+            let text = text.as_ref().unwrap_or(to);
+            Some(format!("reply to {}", quoted(text, MAX_QUOTE)))
+        }
         Part::Image { url } => Some(format!("image {}", place(url))),
         Part::Audio { url } => Some(format!("audio {}", place(url))),
         Part::File { name, url } => Some(format!("file {} {}", quoted(name, MAX_NAME), place(url))),
@@ -142,13 +150,25 @@ fn shown(person: &Person) -> String {
     }
 }
 
+/// What was written, a mention in its place; all else is a remark.
 fn text(parts: &[Part]) -> String {
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    texts.join("\n")
+    let mut text = String::new();
+    let mut after_text = false;
+    for part in parts {
+        let (is_text, words) = match part {
+            Part::Text { .. } => (true, part.words()),
+            Part::Mention { .. } => (false, part.words()),
+            _ => continue,
+        };
+        let words = words.unwrap_or_default();
+        let open = text.is_empty() || text.ends_with(' ') || words.starts_with(' ');
+        match after_text && is_text {
+            true => text.push('\n'),
+            false if open => {}
+            false => text.push(' '),
+        }
+        text.push_str(&words);
+        after_text = is_text;
+    }
+    text
 }

@@ -2,11 +2,13 @@
 //! is recorded before anything is done with it.
 
 use callgate_contract::{
-    ModelError, ModelEvent, ModelMessage, ModelReply, ModelRequest, NamedModel, ToolSpec,
+    ModelError, ModelEvent, ModelMessage, ModelReply, ModelRequest, NamedModel, Points, Shared,
+    ToolSpec,
 };
+use serde_json::Value as Json;
 
 use super::Turn;
-use crate::{TurnError, parts, watch::TurnEvent};
+use crate::{TurnError, asked::Asked, host, parts, watch::TurnEvent};
 
 /// Why a round has no reply.
 pub(crate) enum NoReply {
@@ -18,7 +20,7 @@ impl Turn {
     /// The next round's reply, pushed as the assistant's message.
     pub(crate) async fn ask(
         &mut self,
-        tools: Vec<ToolSpec>,
+        tools: Shared<ToolSpec>,
     ) -> Result<Result<ModelReply, NoReply>, TurnError> {
         self.round += 1;
         self.join_new_messages().await?;
@@ -35,8 +37,12 @@ impl Turn {
 
     /// Does the round that is about to be asked have a reply on record?
     pub(crate) fn has_recorded_reply(&self) -> bool {
+        self.is_recorded(self.round)
+    }
+
+    pub(crate) fn is_recorded(&self, round: u32) -> bool {
         let next = self.recorded_rounds.front();
-        next.is_some_and(|round| round.number == self.round && round.answer.is_some())
+        next.is_some_and(|next| next.number == round && next.answer.is_some())
     }
 
     fn recorded_reply(&mut self) -> Option<ModelReply> {
@@ -50,14 +56,14 @@ impl Turn {
 
     async fn ask_now(
         &mut self,
-        tools: Vec<ToolSpec>,
+        tools: Shared<ToolSpec>,
     ) -> Result<Result<ModelReply, NoReply>, TurnError> {
         let (model, request) = self.prepared(tools).await?;
-        let turns = self.agent.store().turns();
         let kept = match self.agent.settings().keep_requests {
-            true => serde_json::to_value(&request).ok(),
+            true => self.kept(&model, &request),
             false => None,
         };
+        let turns = self.agent.store().turns();
         turns
             .asked(self.facts.turn, self.round, kept.as_ref())
             .await?;
@@ -66,8 +72,13 @@ impl Turn {
             Ok(reply) => reply,
             Err(none) => return Ok(Err(none)),
         };
-        for listener in self.agent.listeners() {
+        for listener in self.agent.listeners(Points::AFTER_MODEL) {
             listener.after_model(&self.facts, &mut reply).await;
+        }
+        if let Some(usage) = &reply.usage {
+            self.usage.input += usage.input;
+            self.usage.cached += usage.cached;
+            self.usage.output += usage.output;
         }
         let json = serde_json::to_value(&reply).unwrap_or_default();
         turns
@@ -76,7 +87,7 @@ impl Turn {
                 self.round,
                 &json,
                 reply.usage.as_ref(),
-                None,
+                reply.usage.and_then(|usage| usage.money),
             )
             .await?;
         Ok(Ok(reply))
@@ -85,17 +96,38 @@ impl Turn {
     /// The request as the model gets it, and which model that is.
     pub(crate) async fn prepared(
         &self,
-        tools: Vec<ToolSpec>,
+        tools: Shared<ToolSpec>,
     ) -> Result<(NamedModel, ModelRequest), TurnError> {
         let mut request = self.request.clone();
         request.tools = tools;
-        for listener in self.agent.listeners() {
+        self.contribute(&mut request);
+        for listener in self.agent.listeners(Points::BEFORE_MODEL) {
             listener.before_model(&self.facts, &mut request).await;
         }
         let model = self.model_for(&request);
-        let folders = self.agent.folders(&self.facts.session).await?;
-        parts::fit(&mut request, model.model.accepts(), &folders);
+        let accepts = model.model.accepts();
+        if parts::needs_fitting(&request, accepts) {
+            let folders = match parts::has_files(&request) {
+                true => Some(self.agent.folders(&self.facts.session).await?),
+                false => None,
+            };
+            parts::fit(&mut request, accepts, folders.as_ref());
+        }
         Ok((model, request))
+    }
+
+    /// The request as the journal keeps it.
+    fn kept(&mut self, model: &NamedModel, request: &ModelRequest) -> Option<Json> {
+        let changed = self.agent.listeners(Points::BEFORE_MODEL).next().is_some()
+            || !self.contribution.prompt.is_empty()
+            || !self.contribution.hidden.is_empty();
+        let before = self.asked.take();
+        if changed {
+            return serde_json::to_value(request).ok();
+        }
+        self.asked = Some(Asked::of(&model.id, request));
+        let grown = before.and_then(|before| before.grown(&model.id, request));
+        grown.or_else(|| serde_json::to_value(request).ok())
     }
 
     /// The turn's model, or the vision model where the request holds what that one alone can take.
@@ -121,7 +153,7 @@ impl Turn {
             let mut reply = ModelReply::default();
             while let Some(event) = stream.next().await {
                 let event = event?;
-                self.tell_event(&event);
+                self.tell_event(&event).await;
                 reply.absorb(event);
             }
             Ok(reply)
@@ -132,7 +164,12 @@ impl Turn {
         }
     }
 
-    fn tell_event(&self, event: &ModelEvent) {
+    async fn tell_event(&self, event: &ModelEvent) {
+        if let Some(companion) = self.shape.companion.as_ref().filter(|c| c.hears_pieces)
+            && let Some(piece) = host::piece(event)
+        {
+            let _ = companion.tell(piece).await;
+        }
         match event {
             ModelEvent::TextDelta { text } => {
                 self.watch.tell(TurnEvent::Text { text: text.clone() })

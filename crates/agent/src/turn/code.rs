@@ -1,7 +1,8 @@
 //! A round of code mode: the answer is read as Python, the Python runs, its stop decides what
 //! follows.
 
-use callgate_contract::{ModelMessage, Part, Stop, TurnStop};
+use callgate_contract::{ModelMessage, Part, Shared, Stop, TurnStop};
+use callgate_store::Run;
 
 use super::{Next, Turn, ask::NoReply};
 use crate::{
@@ -15,7 +16,11 @@ impl Turn {
         if last {
             self.push(ModelMessage::user(texts::LAST_ROUND_CODE));
         }
-        let reply = match self.ask(Vec::new()).await? {
+        // What ran is on record, with the methods it had.
+        if self.recorded_run(self.round + 1).is_none() {
+            self.collect().await;
+        }
+        let reply = match self.ask(Shared::default()).await? {
             Ok(reply) => reply,
             Err(none) => return Ok(self.without_reply(&none)),
         };
@@ -53,18 +58,14 @@ impl Turn {
     /// Runs the code, or takes what an earlier execution recorded of this round's run. The inner
     /// error says why there is nowhere to run it.
     async fn run_code(&mut self, code: String) -> Result<Result<RunReport, String>, TurnError> {
-        let recorded = self
-            .recorded_runs
-            .iter()
-            .find(|run| run.start.turn.is_some_and(|(_, round)| round == self.round));
         let coder = self.agent.coder();
-        let ran = match recorded {
+        let ran = match self.recorded_run(self.round) {
             Some(run) => match run.finish.as_ref().filter(|end| end.stop != Stop::Approval) {
                 Some(finish) => return Ok(recorded_report(&finish.report)),
                 None => coder.resume(run.start.id, None).await,
             },
             None => {
-                let mut caller = self.caller.clone();
+                let mut caller = self.round_caller();
                 caller.journal = callgate_contract::JournalId::fresh();
                 let mut task = Task::new(code);
                 task.turn = Some((self.facts.turn, self.round));
@@ -82,6 +83,11 @@ impl Turn {
             self.watch.tell(TurnEvent::Call { call: call.clone() });
         }
         Ok(Ok(report))
+    }
+
+    fn recorded_run(&self, round: u32) -> Option<&Run> {
+        let of_round = |run: &&Run| run.start.turn.is_some_and(|(_, number)| number == round);
+        self.recorded_runs.iter().find(of_round)
     }
 
     async fn after_run(&mut self, report: &RunReport, said: String) -> Result<Next, TurnError> {

@@ -1,6 +1,8 @@
 //! What the first round is asked: persona and methods first (the same from turn to turn, so that
 //! providers can cache them), then the history, then the moment.
 
+use std::collections::HashMap;
+
 use callgate_contract::{MethodInfo, Mode, ModelMessage, Part};
 use callgate_store::{LogRole, LogRow, Note as StoredNote};
 use jiff::tz::TimeZone;
@@ -8,7 +10,6 @@ use jiff::tz::TimeZone;
 use super::Turn;
 use crate::{
     TurnError,
-    history::from_json,
     prompt::{
         ChatBounds, ChatRow, Note, Person, PromptContext, Runtime, Speaker, chat, runtime,
         system_prompt,
@@ -17,24 +18,35 @@ use crate::{
 
 /// Newest rows of the log that code mode may be shown.
 const ROWS: u32 = 200;
+/// Newest rows among which the user's own tell their name.
+const NEWEST: u32 = 4;
 /// Images of recent messages that go along with the chat.
 const IMAGES: usize = 4;
 
 impl Turn {
     pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<(), TurnError> {
-        let rows = self.rows().await?;
         if let Some(recorded) = self.recorded_request() {
-            self.request.messages = recorded;
+            self.request.messages = recorded.into();
             self.added = vec![ModelMessage::User { parts }];
             return Ok(());
         }
-        let system = self.system_prompt();
-        self.request.messages.push(ModelMessage::system(system));
-        self.push_dialogs();
+        if self.shape.bare {
+            self.request.messages = self.history.take().unwrap_or_default();
+            return Ok(());
+        }
+        let shows_chat = self.shows_chat();
+        let rows = self.rows(if shows_chat { ROWS } else { NEWEST }).await?;
+        match self.shape.system.clone() {
+            Some(system) => self.request.messages.push(ModelMessage::system(system)),
+            None => {
+                let system = self.system_prompt();
+                self.request.messages.push(ModelMessage::system(system));
+                self.push_dialogs();
+            }
+        }
         let moment = self.moment(&rows).await?;
-        match self.facts.mode {
-            // An agent called as a method sees its task and nothing of the chat.
-            Mode::Code if self.facts.depth == 0 => {
+        match shows_chat {
+            true => {
                 let mut shown = vec![Part::text(show(&rows))];
                 shown.extend(images(&rows));
                 shown.push(Part::text(moment));
@@ -42,7 +54,7 @@ impl Turn {
                     .messages
                     .push(ModelMessage::User { parts: shown });
             }
-            _ => {
+            false => {
                 self.push_history().await?;
                 let mut asked = parts.clone();
                 asked.push(Part::text(moment));
@@ -51,8 +63,14 @@ impl Turn {
                     .push(ModelMessage::User { parts: asked });
             }
         }
+        let parts = self.show_request(parts).await;
         self.added.push(ModelMessage::User { parts });
         Ok(())
+    }
+
+    /// An agent called as a method sees its task and nothing of the chat.
+    pub(crate) fn shows_chat(&self) -> bool {
+        self.facts.mode == Mode::Code && self.facts.depth == 0
     }
 
     /// Of a turn that goes on: exactly what its first round was asked, up to the first reply.
@@ -62,8 +80,8 @@ impl Turn {
         serde_json::from_value(messages).ok()
     }
 
-    fn system_prompt(&self) -> String {
-        let methods = self.agent.gate().catalogue(&self.caller);
+    pub(crate) fn system_prompt(&self) -> String {
+        let methods = self.agent.gate().catalogue(&self.round_caller());
         let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
         let packages: Vec<&str> = self.agent.packages().iter().map(String::as_str).collect();
         system_prompt(&PromptContext {
@@ -96,27 +114,21 @@ impl Turn {
     }
 
     async fn push_history(&mut self) -> Result<(), TurnError> {
-        let Some(conversation) = self.facts.conversation else {
-            return Ok(());
+        let history = match (self.history.take(), self.facts.conversation) {
+            (Some(history), _) => history,
+            (None, None) => return Ok(()),
+            (None, Some(id)) => match self.agent.store().conversations().get(id).await? {
+                Some(conversation) => self.agent.history(&conversation).await?.messages,
+                None => return Ok(()),
+            },
         };
-        let rows = self
-            .agent
-            .store()
-            .conversations()
-            .context(conversation)
-            .await?;
-        let messages = rows.iter().filter_map(|row| from_json(&row.message));
-        self.request.messages.extend(messages);
+        self.request.messages.extend(history.iter().cloned());
         Ok(())
     }
 
-    async fn rows(&self) -> Result<Vec<LogRow>, TurnError> {
-        let mut rows = self
-            .agent
-            .store()
-            .log()
-            .list(&self.facts.session, ROWS)
-            .await?;
+    async fn rows(&self, newest: u32) -> Result<Vec<LogRow>, TurnError> {
+        let log = self.agent.store().log();
+        let mut rows = log.list(&self.facts.session, newest).await?;
         rows.retain(|row| !row.hidden);
         Ok(rows)
     }
@@ -151,7 +163,10 @@ impl Turn {
             return Ok(());
         }
         let mut joining = self.rejoining();
-        if !self.has_recorded_reply() {
+        let arrivals = self.agent.store().log().arrivals(&self.facts.session);
+        let nothing_new = arrivals.is_some() && arrivals == self.looked_at;
+        if !self.has_recorded_reply() && !nothing_new {
+            self.looked_at = arrivals;
             joining.extend(self.take_waiting().await?);
         }
         if !joining.is_empty() {
@@ -189,11 +204,16 @@ impl Turn {
 }
 
 fn show(rows: &[LogRow]) -> String {
+    let numbers: HashMap<&str, i64> = rows
+        .iter()
+        .filter_map(|row| Some((row.message_id.as_deref()?, row.id)))
+        .collect();
+    let chat_row = |row| chat_row(row, &numbers);
     let shown: Vec<ChatRow> = rows.iter().map(chat_row).collect();
     chat(&shown, &TimeZone::system(), &ChatBounds::default())
 }
 
-fn chat_row(row: &LogRow) -> ChatRow<'_> {
+fn chat_row<'a>(row: &'a LogRow, numbers: &HashMap<&str, i64>) -> ChatRow<'a> {
     let speaker = match (row.role, &row.sender) {
         (LogRole::System, _) => Speaker::System,
         (LogRole::Assistant, _) => Speaker::You,
@@ -211,9 +231,11 @@ fn chat_row(row: &LogRow) -> ChatRow<'_> {
         at: row.at,
         speaker,
         parts: &row.parts,
-        mentions: &[],
         to_you: row.mentioned,
-        reply_to: None,
+        reply_to: row.parts.iter().find_map(|part| match part {
+            Part::Reply { to, .. } => numbers.get(to.as_str()).copied(),
+            _ => None,
+        }),
     }
 }
 

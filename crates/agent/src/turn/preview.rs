@@ -1,12 +1,12 @@
 //! What a model would be asked if a turn began now: the same path as a real turn, up to the point
 //! where the model is asked. Nothing is asked, and nothing is written into log or conversation.
 
-use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Part, Role, SessionKey};
+use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Part, Role, SessionKey, Shared};
 use callgate_store::TurnStart;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Turn, allowed, tools::tool_specs};
+use super::{Turn, allowed};
 use crate::{Agent, Override, TurnError, Watch};
 
 #[derive(Clone, Debug, Serialize)]
@@ -55,10 +55,13 @@ impl Agent {
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.begin_request(parts).await?;
         let tools = match mode {
-            Mode::Code => Vec::new(),
+            Mode::Code => {
+                turn.collect().await;
+                Shared::default()
+            }
             Mode::Tools => {
                 let methods = self.gate().catalogue(&turn.caller);
-                tool_specs(&methods, &turn.request.messages)
+                turn.declared(&methods)
             }
         };
         let (model, request) = turn.prepared(tools).await?;

@@ -1,8 +1,8 @@
 //! A round of tool mode: native tool calls through the gate, results in call order.
 
 use callgate_contract::{
-    Arguments, CallArguments, Effect, Kind, Method, MethodInfo, ModelMessage, Part, ToolCall,
-    ToolSpec, TurnStop, json,
+    Arguments, CallArguments, Effect, Kind, Method, MethodInfo, ModelMessage, Part, Points, Shared,
+    ToolCall, ToolSpec, TurnStop, json,
 };
 use callgate_gate::{CallError, CallRequest, Outcome};
 use serde_json::{Map, Value as Json};
@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use super::{Next, Turn};
 use crate::{
-    TurnError,
-    prompt::declared,
+    TurnError, host, prompt,
     record::{Answered, Refusal},
     report::CallReport,
     search::methods::DESCRIBE_METHOD,
@@ -24,16 +23,16 @@ use crate::{
 const SAME_CALL: usize = 4;
 
 /// What a tool call gave, as the model and the turn see it.
-struct ToolResult {
-    text: String,
+pub(crate) struct ToolResult {
+    pub(crate) text: String,
     /// Shown after all results: most models take no images in a result.
-    media: Vec<Part>,
-    ends_turn: bool,
+    pub(crate) media: Vec<Part>,
+    pub(crate) ends_turn: bool,
     suspend: bool,
 }
 
 impl ToolResult {
-    fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         ToolResult {
             text: text.into(),
             media: Vec::new(),
@@ -46,13 +45,20 @@ impl ToolResult {
 impl Turn {
     pub(crate) async fn tool_round(&mut self) -> Result<Next, TurnError> {
         let last = self.is_last_round();
-        let methods = self.agent.gate().catalogue(&self.caller);
+        let (methods, tools) = match self.offered() {
+            Some(offered) => offered,
+            None => {
+                let methods = self.agent.gate().catalogue(&self.caller);
+                let tools = self.declared(&methods);
+                (methods, tools)
+            }
+        };
         let tools = match last {
             true => {
                 self.push(ModelMessage::user(texts::LAST_ROUND_TOOLS));
-                Vec::new()
+                Shared::default()
             }
-            false => tool_specs(&methods, &self.request.messages),
+            false => tools,
         };
         let reply = match self.ask(tools).await? {
             Ok(reply) => reply,
@@ -64,8 +70,12 @@ impl Turn {
         if reply.tool_calls.is_empty() {
             return Ok(Next::end(TurnStop::Answered, reply.text));
         }
-        let results = self.call_all(&reply.tool_calls, &methods).await?;
-        self.agent.deliver(&self.facts.session).await;
+        self.tell_text(&reply.text).await;
+        let harmless = self.are_harmless(&reply.tool_calls);
+        let results = self.call_all(&reply.tool_calls, &methods, harmless).await?;
+        if !harmless {
+            self.agent.deliver(&self.facts.session).await;
+        }
         if results.iter().any(|result| result.suspend) {
             return Ok(Next::Suspend);
         }
@@ -84,22 +94,34 @@ impl Turn {
         })
     }
 
-    /// Side by side only where no call can disturb another.
-    async fn call_all(
-        &mut self,
-        calls: &[ToolCall],
-        methods: &[Arc<dyn Method>],
-    ) -> Result<Vec<ToolResult>, TurnError> {
-        let first = self.sequence + 1;
-        self.sequence += calls.len() as u64;
-        self.calls += calls.len() as u64;
-        let harmless = calls.iter().all(|call| {
-            let found = self.agent.gate().find(&call.name);
+    /// No call can disturb another, or says anything to anybody.
+    fn are_harmless(&self, calls: &[ToolCall]) -> bool {
+        calls.iter().all(|call| {
+            let found = match self.ad_hoc(&call.name) {
+                Some(ad_hoc) => Some(ad_hoc.method().clone()),
+                None => self.agent.gate().find(&call.name),
+            };
             found.is_some_and(|method| {
                 matches!(method.info().effect, Effect::Pure | Effect::Idempotent)
                     && method.info().kind == Kind::Tool
             })
-        });
+        })
+    }
+
+    /// Harmless calls run side by side.
+    async fn call_all(
+        &mut self,
+        calls: &[ToolCall],
+        methods: &[Arc<dyn Method>],
+        harmless: bool,
+    ) -> Result<Vec<ToolResult>, TurnError> {
+        let first = self.sequence + 1;
+        self.sequence += calls.len() as u64;
+        self.calls += calls.len() as u64;
+        for call in calls {
+            *self.made.entry(spelled(call)).or_default() += 1;
+        }
+        self.declared.opened.extend(opened(calls));
         let turn = &*self;
         let one = |(sequence, call)| turn.call_one(sequence, call, methods);
         let numbered = (first..).zip(calls);
@@ -133,7 +155,7 @@ impl Turn {
         if repeated >= SAME_CALL {
             return Ok(ToolResult::text(texts::REPEATED_CALL));
         }
-        for listener in self.agent.listeners() {
+        for listener in self.agent.listeners(Points::BEFORE_CALL) {
             listener
                 .before_call(&self.facts, &call.name, &mut arguments)
                 .await;
@@ -144,7 +166,7 @@ impl Turn {
         if repeated + 1 == SAME_CALL {
             result.text.push_str(texts::REPEATING_CALL);
         }
-        for listener in self.agent.listeners() {
+        for listener in self.agent.listeners(Points::AFTER_CALL) {
             listener
                 .after_call(&self.facts, &call.name, &mut result.text)
                 .await;
@@ -189,13 +211,22 @@ impl Turn {
             clocks: Vec::new(),
             threaded: false,
         };
-        let limit = self.agent.settings().call_timeout;
-        let answered = tokio::time::timeout(limit, self.record.call(request)).await;
+        let usual = self.agent.settings().call_timeout;
+        let ad_hoc = self.ad_hoc(name);
+        let limit = match ad_hoc {
+            // Its own code counts the time, anew with each word it gives.
+            Some(ad_hoc) => ad_hoc.method().info().deadline,
+            None => self.shape.call_timeout.unwrap_or(usual),
+        };
+        let answered = tokio::time::timeout(limit, self.record.call(request, ad_hoc)).await;
         let result = match answered {
             Ok(Ok(Answered { outcome, replayed })) => {
                 report.value = Some(json::to_json(&outcome.value));
                 (report.micros, report.replayed) = (outcome.micros, replayed);
-                self.result_of(outcome).await?
+                match ad_hoc {
+                    Some(_) => host::answer_of(&outcome.value),
+                    None => self.result_of(outcome).await?,
+                }
             }
             Ok(Err(Refusal::Call(CallError::ApprovalPending { .. }))) => ToolResult {
                 suspend: true,
@@ -243,38 +274,81 @@ impl Turn {
 
     /// How often this turn has made the same call before.
     fn times_made(&self, call: &ToolCall) -> usize {
-        let same = |made: &&ToolCall| made.name == call.name && made.arguments == call.arguments;
-        // The call itself is in the newest message already.
-        let times = made(&self.request.messages).filter(same).count();
-        times.saturating_sub(1)
+        let times = self.made.get(&spelled(call)).copied();
+        // The call itself is counted already.
+        times.unwrap_or_default().saturating_sub(1)
     }
 }
 
-/// What the model may call in this round. Of a large catalogue that is the search, and what it has
-/// looked up in `messages`.
-pub(crate) fn tool_specs(methods: &[Arc<dyn Method>], messages: &[ModelMessage]) -> Vec<ToolSpec> {
-    let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
-    let opened: Vec<&str> = made(messages)
-        .filter(|call| call.name == DESCRIBE_METHOD)
-        .filter_map(|call| match &call.arguments {
-            CallArguments::Object(arguments) => arguments.get("name")?.as_str(),
-            CallArguments::Malformed(_) => None,
-        })
-        .collect();
-    let spec = |info: &MethodInfo| ToolSpec {
+/// A call as it is compared with others.
+fn spelled(call: &ToolCall) -> String {
+    let arguments = match &call.arguments {
+        CallArguments::Object(arguments) => serde_json::to_string(arguments),
+        CallArguments::Malformed(text) => serde_json::to_string(text),
+    };
+    format!("{} {}", call.name, arguments.unwrap_or_default())
+}
+
+/// The tools of a turn as its model sees them. They are the same round after round, and making them
+/// takes longer than all else in a step.
+#[derive(Default)]
+pub(crate) struct Declared {
+    methods: Vec<Arc<dyn Method>>,
+    /// What the model has looked up: of a large catalogue it sees these and the search.
+    opened: Vec<String>,
+    /// How many of `opened` the specs know.
+    known: Option<usize>,
+    specs: Shared<ToolSpec>,
+}
+
+impl Turn {
+    /// What the model may call in this round.
+    pub(crate) fn declared(&mut self, methods: &[Arc<dyn Method>]) -> Shared<ToolSpec> {
+        let declared = &mut self.declared;
+        if declared.known.is_none() {
+            // Also in turns before this one.
+            let made = self
+                .request
+                .messages
+                .iter()
+                .flat_map(|message| match message {
+                    ModelMessage::Assistant { tool_calls, .. } => opened(tool_calls),
+                    _ => Vec::new(),
+                });
+            declared.opened = made.collect();
+        }
+        let same = |(one, other): (&Arc<dyn Method>, &Arc<dyn Method>)| Arc::ptr_eq(one, other);
+        let unchanged = declared.known == Some(declared.opened.len())
+            && declared.methods.len() == methods.len()
+            && declared.methods.iter().zip(methods).all(same);
+        if !unchanged {
+            let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
+            let opened: Vec<&str> = declared.opened.iter().map(String::as_str).collect();
+            let shown = prompt::declared(&infos, &opened).into_iter();
+            declared.specs = shown.map(spec).collect();
+            declared.methods = methods.to_vec();
+            declared.known = Some(declared.opened.len());
+        }
+        declared.specs.clone()
+    }
+}
+
+fn spec(info: &MethodInfo) -> ToolSpec {
+    ToolSpec {
         name: info.name.clone(),
         description: info.doc.clone(),
         parameters: info.parameters.clone(),
-    };
-    declared(&infos, &opened).into_iter().map(spec).collect()
+    }
 }
 
-/// The calls of the assistant, newest message first.
-fn made(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
-    messages.iter().rev().flat_map(|message| match message {
-        ModelMessage::Assistant { tool_calls, .. } => tool_calls.as_slice(),
-        _ => &[],
-    })
+/// The methods that these calls look up.
+fn opened(calls: &[ToolCall]) -> Vec<String> {
+    let looks = calls.iter().filter(|call| call.name == DESCRIBE_METHOD);
+    let named = looks.filter_map(|call| match &call.arguments {
+        CallArguments::Object(arguments) => Some(arguments.get("name")?.as_str()?.to_owned()),
+        CallArguments::Malformed(_) => None,
+    });
+    named.collect()
 }
 
 /// All futures at once, results in their order.

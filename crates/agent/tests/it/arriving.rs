@@ -98,6 +98,7 @@ async fn a_turn_waits_for_an_approval_and_goes_on() {
             let policy = GatePolicy {
                 ask: vec!["act".into()],
                 approval_wait: Duration::from_millis(1),
+                ..GatePolicy::default()
             };
             let model = match mode {
                 Mode::Code => Scripted::default().says(&python("look a\nact b\nsearch c")),

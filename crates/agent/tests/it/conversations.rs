@@ -343,3 +343,52 @@ async fn each_session_has_its_own_default_persona() {
     })
     .await;
 }
+
+/// Turns keep what they read; whatever changes a history from elsewhere is seen all the same.
+#[tokio::test]
+async fn a_history_changed_from_elsewhere_is_what_the_next_turn_sees() {
+    on_each_engine(async |home: Home| {
+        let store = home.open().await;
+        let model = ["1", "2", "3", "4"]
+            .into_iter()
+            .fold(Scripted::default(), Scripted::says);
+        let stage = Stage::new(store.clone(), model);
+        hears(&stage, "one").await;
+        let id = current(&store).await.unwrap();
+        let elsewhere = home.open().await;
+        let conversations = elsewhere.conversations();
+        let added = json!({"role": "user", "content": "added"});
+        let answer = json!({"role": "assistant", "content": "noted"});
+        conversations
+            .add_message_pair(id, added, answer)
+            .await
+            .unwrap();
+        hears(&stage, "two").await;
+        let told = format!("{:?}", stage.model.requests()[1].messages);
+        assert!(told.contains("one") && told.contains("noted"), "{told}");
+
+        let summary = json!({"role": "user", "content": "in short"});
+        conversations.compact(id, 4, &summary.into()).await.unwrap();
+        hears(&stage, "three").await;
+        let told = format!("{:?}", stage.model.requests()[2].messages);
+        assert!(
+            told.contains("in short") && !told.contains("noted"),
+            "{told}"
+        );
+        assert!(told.contains("two"), "{told}");
+
+        let update = ConversationUpdate {
+            history: Some(Vec::new()),
+            ..ConversationUpdate::default()
+        };
+        let session = crate::stage::session();
+        conversations.update(&session, None, update).await.unwrap();
+        hears(&stage, "four").await;
+        let told = format!("{:?}", stage.model.requests()[3].messages);
+        assert!(
+            !told.contains("in short") && !told.contains("three"),
+            "{told}"
+        );
+    })
+    .await;
+}

@@ -27,6 +27,7 @@ async fn an_approved_run_is_executed_again_and_nothing_twice() {
         let policy = GatePolicy {
             ask: vec!["act".into()],
             approval_wait: Duration::from_millis(1),
+            ..GatePolicy::default()
         };
         let coder = coder(home.open().await, policy, &ran);
         let caller = caller();
@@ -78,6 +79,7 @@ async fn a_denied_run_is_executed_again_and_told_so() {
     let policy = GatePolicy {
         ask: vec!["act".into()],
         approval_wait: Duration::from_millis(1),
+        ..GatePolicy::default()
     };
     let coder = coder(home.open().await, policy, &ran);
     let caller = caller();
@@ -117,6 +119,7 @@ async fn recorded_clock_readings_are_given_back() {
     let policy = GatePolicy {
         ask: vec!["act".into()],
         approval_wait: Duration::from_millis(1),
+        ..GatePolicy::default()
     };
     let coder = coder(home.open().await, policy, &ran);
     let caller = caller();

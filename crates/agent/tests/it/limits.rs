@@ -261,3 +261,65 @@ async fn a_long_history_is_summarised_and_nothing_is_lost() {
     );
     assert!(asked.contains("line 19"), "{asked}");
 }
+
+#[tokio::test]
+async fn a_turn_over_its_budget_still_acts_on_what_was_answered() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let first = Scripted::default()
+        .calls(&[("act", "a")])
+        .calls(&[("act", "b")])
+        .says("!hang");
+    let stage = Stage::new(store.clone(), first);
+    let cut = stage.hears_from("ann", "go", Some(Mode::Tools));
+    let until = async {
+        while stage.model.requests().len() < 3 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        arrived = cut => panic!("{arrived:?}"),
+        () = until => {}
+    }
+    let mut few = settings();
+    few.budgets.turn.calls = Some(1);
+    let second = Stage::with(store, Scripted::default(), Default::default(), few);
+    second.agent.recover().await.unwrap();
+    assert_eq!(
+        second.sent(),
+        ["The budget of calls for this turn is used up."]
+    );
+    let turn = second
+        .agent
+        .store()
+        .turns()
+        .list(&session(), 1)
+        .await
+        .unwrap();
+    let report = turn[0].finish.as_ref().unwrap().report.clone();
+    assert_eq!(
+        (&report["rounds"], &report["calls"]),
+        (&json!(2), &json!(2))
+    );
+    let conversations = second.agent.store().conversations();
+    let current = conversations.current(&session()).await.unwrap().unwrap();
+    let history = conversations.history(current).await.unwrap();
+    assert!(format!("{history:?}").contains("did b"), "{history:?}");
+}
+
+#[tokio::test]
+async fn a_look_at_the_prompt_leaves_nothing_behind() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let stage = Stage::new(store.clone(), Scripted::default());
+    for mode in [Mode::Code, Mode::Tools] {
+        let overrule = Override {
+            mode: Some(mode),
+            ..Override::default()
+        };
+        let preview = stage.agent.preview(&session(), "ann", overrule).await;
+        assert!(!preview.unwrap().request.messages.is_empty());
+    }
+    assert_eq!(store.sessions().list().await.unwrap(), []);
+    assert_eq!(store.conversations().list(None, None).await.unwrap(), []);
+}

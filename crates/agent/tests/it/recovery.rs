@@ -3,6 +3,7 @@
 //! and an effect of which nobody knows is reported and not repeated.
 
 mod after;
+mod commands;
 mod play;
 
 use std::{
@@ -177,8 +178,9 @@ async fn left(store: &Store) -> Left {
             .collect(),
         rounds: rounds
             .iter()
-            .map(|round| {
-                let mut asked = round.request.clone().unwrap()["messages"].take();
+            .zip(callgate_agent::requests(&rounds))
+            .map(|(round, request)| {
+                let mut asked = request.unwrap()["messages"].take();
                 // The moment: the time is in it, and in code mode what was said so far.
                 asked[1].take();
                 let reply = round.answer.as_ref().unwrap().reply.clone();

@@ -5,7 +5,7 @@ mod ranking;
 
 use std::time::Duration;
 
-use callgate_contract::{Effect, Exposure, Kind, MethodInfo, Origin};
+use callgate_contract::{Binding, Effect, Exposure, Kind, MethodInfo, Origin};
 use serde_json::json;
 
 /// The catalogue of `search/catalogue.txt`: `origin | name | parameters | description`.
@@ -35,6 +35,7 @@ fn method(line: &str) -> MethodInfo {
         .collect();
     MethodInfo {
         name: name.to_owned(),
+        aliases: Vec::new(),
         title: name.to_owned(),
         description: description.to_owned(),
         doc: description.to_owned(),
@@ -45,5 +46,7 @@ fn method(line: &str) -> MethodInfo {
         exposure: Exposure::EVERYONE,
         effect: Effect::Pure,
         deadline: Duration::from_secs(30),
+        binding: Binding::Strict,
+        leaf: false,
     }
 }

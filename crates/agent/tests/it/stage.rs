@@ -9,8 +9,9 @@ use std::{
 
 use callgate_agent::{Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring};
 use callgate_contract::{
-    Accepts, BoxFuture, CallArguments, FinishReason, Message, Model, ModelError, ModelEvent,
-    ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, SessionKey, ToolCall,
+    Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
+    ModelEvent, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part,
+    SessionKey, ToolCall,
 };
 use callgate_gate::GatePolicy;
 use callgate_store::{Incoming, Sender, Store};
@@ -120,6 +121,20 @@ impl Stage {
         policy: GatePolicy,
         settings: AgentSettings,
     ) -> Self {
+        Stage::wired(store, model, policy, settings, Vec::new())
+    }
+
+    pub fn heard_by(store: Store, model: Scripted, listeners: Vec<Arc<dyn Listener>>) -> Self {
+        Stage::wired(store, model, GatePolicy::default(), settings(), listeners)
+    }
+
+    fn wired(
+        store: Store,
+        model: Scripted,
+        policy: GatePolicy,
+        settings: AgentSettings,
+        listeners: Vec<Arc<dyn Listener>>,
+    ) -> Self {
         let (ran, outbox) = (Ran::default(), Arc::new(Remembering::default()));
         let named = NamedModel {
             id: "script".into(),
@@ -129,7 +144,7 @@ impl Stage {
             coder: coder(store, policy, &ran),
             models: Models::new(named, Vec::new(), None, None),
             settings,
-            listeners: Vec::new(),
+            listeners,
             outbox: outbox.clone(),
             packages: Vec::new(),
             sessions: Sessions::default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Arguments, Caller, Cancel, Grant, JournalId, Stop, Surface, json as value_json,
+    Arguments, Caller, Cancel, Grant, JournalId, Role, Stop, Surface, json as value_json,
 };
 use callgate_gate::CallError;
 use callgate_store::RunStart;
@@ -21,7 +21,9 @@ impl App {
         self.offer_personas().await?;
         let id = JournalId::fresh();
         let held = self.running.enter(id, Cancel::default());
-        let caller = self.caller(request.session, request.user, Surface::Remote, id);
+        let surface = self.surface(&request.method, request.role);
+        let mut caller = self.caller(request.session, request.user, surface, id);
+        caller.role = request.role;
         let start = RunStart {
             id,
             session: caller.session.clone(),
@@ -43,6 +45,19 @@ impl App {
             return continued;
         }
         Ok(made?)
+    }
+
+    /// The operator may call whatever an AI may, from the side that the method is open to.
+    fn surface(&self, method: &str, role: Role) -> Surface {
+        let sides = [Surface::Remote, Surface::Code, Surface::ToolCall];
+        let open = self.gate.find(method).map(|method| method.info().exposure);
+        match (role, open) {
+            (Role::Operator, Some(open)) => {
+                let mut sides = sides.into_iter();
+                sides.find(|side| open.admits(*side)).unwrap_or(Surface::Remote)
+            }
+            _ => Surface::Remote,
+        }
     }
 
     /// Makes a call that waited for its approval, with the arguments that were approved.

@@ -11,6 +11,9 @@ impl App {
     /// The configured ones, else what the environment or this machine offers, else the demo; and
     /// those that were named for this process or as a default, such as a script.
     pub(super) async fn find_models(&self) -> Result<Models, Failure> {
+        if let Some(only) = &self.only_model {
+            return Ok(Models::new(only.clone(), Vec::new(), None, None));
+        }
         let settings = self.config.models()?;
         let servers: &[LocalServer] = match self.model.as_deref() {
             Some(model) if model == Demo::ID || model.starts_with(SCRIPT) => &[],
@@ -19,7 +22,12 @@ impl App {
         let found = find(&settings, |name| std::env::var(name).ok(), servers).await?;
         let mut others = found.all().to_vec();
         let first = others.remove(0);
-        let named_here = [&settings.default, &settings.vision, &self.model];
+        let named_here = [
+            &settings.default,
+            &settings.vision,
+            &settings.embedding,
+            &self.model,
+        ];
         for id in named_here.into_iter().flatten() {
             let model = named(&found, id)?;
             if model.id != first.id && others.iter().all(|other| other.id != model.id) {
@@ -27,7 +35,8 @@ impl App {
             }
         }
         let default = self.model.clone().or(settings.default);
-        Ok(Models::new(first, others, default, settings.vision))
+        let models = Models::new(first, others, default, settings.vision);
+        Ok(models.with_embedding(settings.embedding))
     }
 
     pub(super) async fn list_models(&self) -> Result<Json, Failure> {
@@ -36,8 +45,13 @@ impl App {
         let models = agent.models().all().iter();
         Ok(models
             .map(|model| {
+                let about = model.model.about();
                 json!({
                     "id": model.id,
+                    "wire": about.wire,
+                    "name": about.name,
+                    "price": about.price,
+                    "fallback": about.fallback,
                     "accepts": model.model.accepts(),
                     "source": self.source(&model.id),
                     "default": model.id == *default,

@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
-use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, Watch, Wiring};
+use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
 use callgate_contract::{JournalId, Message, Mode, Part, Role, SessionKey};
 use callgate_store::{Incoming, Sender, StoreError};
 use serde_json::{Value as Json, json};
 
-use super::{App, Hear, Live};
+use super::{App, Hear, Live, outlets::Outlets};
 use crate::{
     failure::Failure,
     request::{Event, SendMessage},
@@ -18,21 +18,28 @@ use crate::{
 
 impl App {
     pub async fn agent(&self) -> Result<Agent, Failure> {
+        self.with_plugins().await;
         let agent = self.agent.get_or_try_init(|| self.wire()).await?;
         Ok(agent.clone())
     }
 
-    async fn wire(&self) -> Result<Agent, Failure> {
+    pub(super) async fn wire(&self) -> Result<Agent, Failure> {
         let agent = Agent::new(Wiring {
             coder: self.coder.clone(),
             models: self.find_models().await?,
             settings: self.config.turns(),
-            listeners: vec![self.metrics.clone()],
-            outbox: self.ears.clone(),
+            listeners: vec![self.metrics.clone(), self.plugins().listener()],
+            outbox: Arc::new(Outlets {
+                live: self.live.clone(),
+                remote: self.remote.outlet(),
+            }),
             packages: self.packages.clone(),
             sessions: Default::default(),
         });
         agent.register_personas().await?;
+        agent.register_host().map_err(|error| {
+            Failure::new(error.to_string(), "this is a fault of callgate: report it")
+        })?;
         Ok(agent)
     }
 
@@ -56,7 +63,7 @@ impl App {
             ..at_the_terminal(message.mode)
         };
         let hear = live.events.unwrap_or_else(|| Arc::new(|_| true));
-        let _listening = self.ears.listen(&session, hear.clone());
+        let _listening = self.live.listen(&session, hear.clone());
         agent.deliver(&session).await;
         let stopper = (agent.clone(), session.clone());
         live.cancel.on_cancel(move || {
@@ -71,7 +78,7 @@ impl App {
     pub(super) async fn listen(&self, session: &SessionKey, live: Live) -> Result<Json, Failure> {
         let agent = self.agent().await?;
         let hear = live.events.unwrap_or_else(|| Arc::new(|_| true));
-        let _listening = self.ears.listen(session, hear);
+        let _listening = self.live.listen(session, hear);
         agent.deliver(session).await;
         std::future::pending().await
     }
@@ -124,7 +131,7 @@ impl App {
                 true
             })
         };
-        let _listening = self.ears.listen(&session, hear);
+        let _listening = self.live.listen(&session, hear);
         agent.go_on_after(approval, Watch::default()).await?;
         let finish = self.store.turns().get(turn).await?.finish;
         let messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,35 +153,46 @@ fn at_the_terminal(mode: Option<Mode>) -> Override {
     }
 }
 
-/// The calls of one turn. A mutex, since they may be made side by side; held for a push.
+/// What was seen of one message's turn, also where a plugin asked for it. A mutex, since calls may be
+/// made side by side; held for a push.
 #[derive(Clone, Default)]
-struct Calls(Arc<Mutex<Vec<CallReport>>>);
+struct Calls(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    calls: Vec<CallReport>,
+    ended: Option<TurnReport>,
+}
 
 impl Calls {
     fn watch(&self, hear: Hear) -> Watch {
-        let calls = self.0.clone();
+        let seen = self.0.clone();
         Watch::new(move |event| {
-            if let TurnEvent::Call { call } = &event {
-                let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
-                calls.push(call.clone());
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            match &event {
+                TurnEvent::Call { call } => seen.calls.push(call.clone()),
+                TurnEvent::Finished { report } => seen.ended = Some(report.clone()),
+                _ => {}
             }
+            drop(seen);
             hear(Event::Turn(event));
         })
     }
 
-    fn taken(&self) -> Vec<CallReport> {
+    fn taken(&self) -> Seen {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-fn told(arrived: &Arrived, calls: Vec<CallReport>) -> Json {
-    let (rounds, stop) = match arrived {
-        Arrived::Turn(report) => (
+fn told(arrived: &Arrived, seen: Seen) -> Json {
+    let Seen { calls, ended } = seen;
+    let (rounds, stop) = match (arrived, &ended) {
+        (Arrived::Turn(report), _) | (Arrived::Taken, Some(report)) => (
             report.rounds,
             report.stop.map_or(json!("approval"), |stop| json!(stop)),
         ),
-        Arrived::Command | Arrived::Joined => (0, json!("answered")),
-        Arrived::Heard | Arrived::Repeated => (0, json!("silent")),
+        (Arrived::Command | Arrived::Joined | Arrived::Taken, _) => (0, json!("answered")),
+        (Arrived::Heard | Arrived::Repeated, _) => (0, json!("silent")),
     };
     json!({ "type": "turn", "rounds": rounds, "stop": stop, "calls": calls })
 }

@@ -193,16 +193,3 @@ pub struct Prompt {
     #[arg(long)]
     pub mode: Option<ModeName>,
 }
-
-/// The models at hand
-#[derive(Debug, Args)]
-pub struct Model {
-    #[command(subcommand)]
-    pub command: ModelCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ModelCommand {
-    /// Id, what it accepts besides text, and where it comes from
-    List,
-}

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use callgate_contract::Role;
 use serde_json::Value as Json;
 
 use crate::{
@@ -25,6 +26,7 @@ pub async fn perform(common: &Common, call: Call) -> Result<ExitCode, Failure> {
         arguments,
         session,
         user: call.on_behalf.user,
+        role: Role::Operator,
     });
     let answer = super::ask(common, Purpose::Work, request).await?;
     match common.json {

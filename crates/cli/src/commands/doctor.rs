@@ -166,6 +166,9 @@ async fn try_sandbox(settings: &Settings) -> Result<RunReport, Failure> {
         data: directory.path().join("data"),
         config: settings.config.clone(),
         model: None,
+        only_model: None,
+        plugins: Vec::new(),
+        given: Vec::new(),
     };
     trial.config.database = Database::default();
     trial.config.approval = Approval::default();

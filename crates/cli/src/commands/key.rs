@@ -6,13 +6,16 @@ use crate::{
     args::{Common, Key, KeyCommand},
     door::Purpose,
     failure::Failure,
-    request::Request,
+    request::{NewKey, Request},
     show,
 };
 
 pub async fn perform(common: &Common, key: Key) -> Result<ExitCode, Failure> {
     let request = match &key.command {
-        KeyCommand::New => Request::NewKey,
+        KeyCommand::New { scopes, client } => Request::NewKey(NewKey {
+            scopes: scopes.clone(),
+            client: client.clone(),
+        }),
         KeyCommand::List => Request::Keys,
         KeyCommand::Revoke { id } => Request::RevokeKey { id: id.clone() },
     };
@@ -23,7 +26,7 @@ pub async fn perform(common: &Common, key: Key) -> Result<ExitCode, Failure> {
     }
     let text = |field: &str| answer[field].as_str().unwrap_or_default();
     match key.command {
-        KeyCommand::New => {
+        KeyCommand::New { .. } => {
             show::line(text("key"));
             show::note(&format!(
                 "keep it: it is not shown again. Its id is {}",
@@ -41,7 +44,15 @@ pub async fn perform(common: &Common, key: Key) -> Result<ExitCode, Failure> {
                         Some(at) => format!("revoked {at}"),
                         None => "valid".to_owned(),
                     };
-                    vec![text("id").to_owned(), text("created_at").to_owned(), state]
+                    let scopes = key["scopes"].as_array().into_iter().flatten();
+                    let scopes: Vec<&str> = scopes.filter_map(|scope| scope.as_str()).collect();
+                    vec![
+                        text("id").to_owned(),
+                        scopes.join(" "),
+                        text("client").to_owned(),
+                        text("created_at").to_owned(),
+                        state,
+                    ]
                 })
                 .collect();
             show::data(&show::table(&rows));

@@ -1,4 +1,7 @@
-//! `callgate model`: the models at hand.
+//! `callgate model`: the models at hand, one more of them, and whether they answer.
+
+mod add;
+mod check;
 
 use std::process::ExitCode;
 
@@ -13,7 +16,14 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, model: Model) -> Result<ExitCode, Failure> {
-    let ModelCommand::List = model.command;
+    match model.command {
+        ModelCommand::List => list(common).await,
+        ModelCommand::Add(new) => add::perform(common, new).await,
+        ModelCommand::Test(test) => check::perform(common, test).await,
+    }
+}
+
+async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let models = super::ask(common, Purpose::Look, Request::Models).await?;
     match common.json {
         true => show::json(&models),
@@ -29,8 +39,7 @@ fn show_list(models: &Json) {
     if models.iter().all(|model| model["id"] == "demo") {
         show::note(
             "no model was found, so fixed answers stand in for one. Set OPENAI_API_KEY or another \
-             provider's key, start Ollama, or write a model into callgate.toml \
-             (docs/configuration.md)",
+             provider's key, start Ollama, or add a model with `callgate model add`",
         );
     }
 }
@@ -47,5 +56,21 @@ fn row(model: &Json) -> Vec<String> {
         true => "default".to_owned(),
         false => String::new(),
     };
-    vec![text("id"), accepts, text("source"), default]
+    let there = format!("{} {}", text("wire"), text("name"));
+    vec![
+        text("id"),
+        there.trim().to_owned(),
+        accepts,
+        price(&model["price"]),
+        text("source"),
+        default,
+    ]
+}
+
+/// For a million tokens in and out.
+fn price(price: &Json) -> String {
+    match (price["input"].as_f64(), price["output"].as_f64()) {
+        (Some(input), Some(output)) => format!("{input} in, {output} out"),
+        _ => "price unknown".to_owned(),
+    }
 }

@@ -1,16 +1,17 @@
 //! `callgate serve`: the process that stays. Ready at once; what takes time (the sandbox, models,
 //! what the last owner left) is done behind it.
 
-use std::{net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
-use callgate_server::{Hosts, Site, keep_time};
+use callgate_server::{Entrance, EntranceError, Hosts, Site, Tls, keep_time};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::watch, task::JoinSet};
+use tokio::{sync::watch, task::JoinSet};
 
 use super::run::interrupted;
 use crate::{
     app::{App, Settings},
     args::{Common, Serve},
+    config::Config,
     door::{self, Door, Purpose},
     failure::Failure,
     show::{self, Colour, paint},
@@ -22,9 +23,12 @@ const GRACE: Duration = Duration::from_secs(10);
 
 pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
-    let address = serve.listen.unwrap_or(settings.config.serve.listen);
-    let listener = bind(address).await?;
-    let address = listener.local_addr().unwrap_or(address);
+    let config = &settings.config;
+    let entrance = open(config, serve.listen.unwrap_or(config.serve.listen)).await?;
+    let clients = match config.remote.listen {
+        Some(address) => Some(open(config, address).await?),
+        None => None,
+    };
     let door = Door::open(&settings, Purpose::Stay).await?;
     let Some(app) = door.app().cloned() else {
         return Err(Failure::new(
@@ -32,23 +36,45 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
             "end it first, or choose another directory with --data DIR",
         ));
     };
+    let first_key = app.first_key().await?;
+    app.remote().load().await;
+    let ready = Ready {
+        url: entrance.url(),
+        clients: clients.as_ref().map(Entrance::url),
+        login: first_key.map(|key| format!("{}/login#{key}", entrance.url())),
+        reached: !entrance.address().ip().is_loopback(),
+    };
+    load(&app);
     let (stop, stopped) = watch::channel(());
     // Dropped at the end: what is still under way is on record.
     let mut tasks = JoinSet::new();
-    tasks.spawn(web(listener, site(&app), until(stopped.clone())));
+    let site = site(&app);
+    if let Some(clients) = clients {
+        let (remote, hosts) = (site.remote.clone(), site.hosts.clone());
+        let stop = until(stopped.clone());
+        let serving = callgate_server::serve_remote(clients, remote, hosts, stop);
+        tasks.spawn(web(serving));
+    }
+    let serving = callgate_server::serve(entrance, site, until(stopped.clone()));
+    tasks.spawn(web(serving));
     tasks.spawn(catch_up(app.clone(), until(stopped)));
     warm(&app);
+    app.follow_plugins();
     match common.json {
-        true => {
-            show::json(&json!({ "address": format!("http://{address}"), "data": settings.data }))
-        }
-        false => show_ready(address, &settings),
+        true => show::json(&json!({
+            "address": ready.url,
+            "remote": ready.clients,
+            "login": ready.login,
+            "data": settings.data,
+        })),
+        false => show_ready(&ready, &settings),
     }
     let asked = interrupted().await;
     if asked && !common.json {
         show::note("ending: finishing what is under way; once more to leave at once");
     }
     drop(stop);
+    app.remote().close();
     let drained = async {
         while tasks.join_next().await.is_some() {}
         door.close().await;
@@ -61,10 +87,45 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let hint = "choose another one with --listen ADDR; port 0 takes a free one";
-        Failure::new(format!("cannot listen on {address}: {error}"), hint)
+/// Where it is reached, and how to get in.
+struct Ready {
+    url: String,
+    clients: Option<String>,
+    /// With the operator's key, at the first start alone. After the `#` nothing is sent to a
+    /// server, so that it enters no log.
+    login: Option<String>,
+    /// By other machines.
+    reached: bool,
+}
+
+async fn open(config: &Config, address: SocketAddr) -> Result<Entrance, Failure> {
+    let serve = &config.serve;
+    let tls = match (&serve.tls_cert, &serve.tls_key) {
+        (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)),
+        (None, None) => None,
+        _ => {
+            return Err(Failure::new(
+                "TLS needs both a certificate and its key",
+                "set serve.tls_cert and serve.tls_key, or neither",
+            ));
+        }
+    };
+    let opened = match tls.transpose() {
+        Ok(tls) => Entrance::open(address, tls, serve.insecure).await,
+        Err(error) => Err(error),
+    };
+    opened.map_err(|error| {
+        let hint = match &error {
+            EntranceError::Listen { .. } => {
+                "choose another one with --listen ADDR; port 0 takes a free one"
+            }
+            EntranceError::Insecure { .. } => {
+                "set serve.tls_cert and serve.tls_key, or serve.insecure = true if a proxy or the \
+                 network itself keeps it safe"
+            }
+            EntranceError::Tls(_) => "both are files in PEM",
+        };
+        Failure::new(error.to_string(), hint)
     })
 }
 
@@ -74,6 +135,8 @@ fn site(app: &App) -> Site {
         hosts: Hosts::new(app.config().serve.hosts.clone()),
         metrics: app.metrics().clone(),
         waiting: Arc::new(move || jail.waiting()),
+        api: app.api(),
+        remote: app.remote().clone(),
     }
 }
 
@@ -82,8 +145,8 @@ async fn until(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }
 
-async fn web(listener: TcpListener, site: Site, stop: impl Future<Output = ()> + Send + 'static) {
-    if let Err(error) = callgate_server::serve(listener, site, stop).await {
+async fn web(serving: impl Future<Output = io::Result<()>>) {
+    if let Err(error) = serving.await {
         tracing::error!(%error, "HTTP is no longer served");
     }
 }
@@ -94,6 +157,7 @@ async fn catch_up(app: App, stop: impl Future<Output = ()>) {
         Ok(agent) => agent,
         Err(failure) => return show::failure(&failure, false),
     };
+    app.remote().attach(agent.clone());
     let recover = async {
         door::recover_runs(&app).await?;
         app.recover_turns().await
@@ -103,6 +167,17 @@ async fn catch_up(app: App, stop: impl Future<Output = ()>) {
     if let Err(failure) = recovered {
         show::failure(&failure, false);
     }
+}
+
+/// Plugins and the operator's functions, which calls that come meanwhile wait for.
+fn load(app: &App) {
+    let app = app.clone();
+    app.remote().set_loading(true);
+    tokio::spawn(async move {
+        app.with_plugins().await;
+        app.remote().set_loading(false);
+        app.follow_plugins();
+    });
 }
 
 /// The first run finds the sandbox ready; if it cannot start, that run will say why.
@@ -115,14 +190,22 @@ fn warm(app: &App) {
     });
 }
 
-fn show_ready(address: SocketAddr, settings: &Settings) {
-    let url = format!("http://{address}");
+fn show_ready(ready: &Ready, settings: &Settings) {
     show::line(&format!(
         "Callgate {} is ready: {}\ndata: {}\n",
         env!("CARGO_PKG_VERSION"),
-        paint(Colour::Bold, &url),
+        paint(Colour::Bold, &ready.url),
         settings.data.display()
     ));
+    if let Some(url) = &ready.clients {
+        show::line(&format!("remote clients: {}\n", paint(Colour::Bold, url)));
+    }
+    if let Some(login) = &ready.login {
+        show::line(&format!(
+            "Your key is in this link, which is shown once. It opens everything:\n  {}\n",
+            paint(Colour::Bold, login)
+        ));
+    }
     show::line(&paint(Colour::Bold, "What to try, in another terminal"));
     super::demo::show_commands(&[
         ("callgate chat", "talk to it"),
@@ -137,7 +220,7 @@ fn show_ready(address: SocketAddr, settings: &Settings) {
         ),
         ("callgate methods", "what can be called"),
     ]);
-    if !address.ip().is_loopback() {
+    if ready.reached {
         show::note("requests must name this machine by localhost or a name in serve.hosts");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, time::Duration};
 
-use callgate_agent::{AgentSettings, Allowance, AnswerWhen, Budgets};
+use callgate_agent::{AgentSettings, Allowance, AnswerWhen, Budgets, Patterns};
 use serde::{Deserialize, Serialize};
 
 use super::{Config, count};
@@ -28,7 +28,9 @@ pub struct Answer {
     pub mentioned: bool,
     pub prefixes: Vec<String>,
     pub names: Vec<String>,
+    pub patterns: Patterns,
     pub probability: Probability,
+    pub accounts: Vec<String>,
     pub allow: Vec<String>,
     pub block: Vec<String>,
 }
@@ -90,7 +92,9 @@ impl Default for Answer {
             mentioned: true,
             prefixes: Vec::new(),
             names: Vec::new(),
+            patterns: Patterns::default(),
             probability: Probability::default(),
+            accounts: Vec::new(),
             allow: Vec::new(),
             block: Vec::new(),
         }
@@ -128,7 +132,9 @@ impl Config {
                 mentioned: answer.mentioned,
                 prefixes: answer.prefixes.clone(),
                 names: answer.names.clone(),
+                patterns: answer.patterns.clone(),
                 probability: answer.probability.0,
+                accounts: answer.accounts.clone(),
                 allow: answer.allow.clone(),
                 block: answer.block.clone(),
             },

@@ -112,12 +112,17 @@ mod tests {
 ```toml
 [[models.list]]
 id = "mine"                              # what /model and --model call it
-base_url = "https://api.example.com/v1"  # any server with OpenAI's chat completions
+base_url = "https://api.example.com/v1"
+wire = "openai"                          # or responses, anthropic, gemini, ollama; default: told by
+                                         # base_url, else openai (chat completions)
 model = "large-2"                        # its name there; default: the id
 key_env = "EXAMPLE_API_KEY"              # or key = "..." here, or keys = ["...", "..."] in turn
 headers = { X-Team = "blue" }
 options = { temperature = 0.2, extra = { top_k = 40 } }  # extra: further fields of the request
-accepts = { image = true, audio = false }
+accepts = { image = true, audio = false }  # default: what models of the wire usually take
+fallback = ["other", "third"]            # asked in this order if it fails before its first word
+price = { input = 3.0, cached = 0.3, written = 3.75, output = 15.0 }  # a million tokens; default:
+                                         # the provider's list price where known, else unknown
 silence = 180                            # seconds without a byte after which it counts as gone
 retries = 4
 ```

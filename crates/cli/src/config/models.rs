@@ -1,6 +1,8 @@
 //! The models the operator wrote down. A key may stand in the file or be named by the variable that
 //! holds it; neither is ever shown.
 
+mod written;
+
 use std::fmt;
 
 use callgate_models::{ModelSettings, Settings};
@@ -10,11 +12,14 @@ use toml::{Table, Value};
 use super::Config;
 use crate::failure::Failure;
 
+pub use written::NewEntry;
+
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Models {
     pub default: Option<String>,
     pub vision: Option<String>,
+    pub embedding: Option<String>,
     pub list: Vec<Entry>,
 }
 
@@ -35,18 +40,19 @@ impl TryFrom<Table> for Entry {
 
     fn try_from(table: Table) -> Result<Self, Self::Error> {
         let entry = Entry(table);
-        match entry.0.get(VARIABLE) {
+        match entry.0.get(Self::VARIABLE) {
             None | Some(Value::String(_)) => {}
-            Some(_) => return Err(format!("{}: {VARIABLE} names a variable", entry.id())),
+            Some(_) => return Err(format!("{}: key_env names a variable", entry.id())),
         }
         entry.read(|_| Some(String::new()))?;
         Ok(entry)
     }
 }
 
-const VARIABLE: &str = "key_env";
-
 impl Entry {
+    /// Names the variable that holds the key.
+    pub const VARIABLE: &str = "key_env";
+
     pub fn id(&self) -> &str {
         let id = self.0.get("id").and_then(Value::as_str);
         id.unwrap_or("a model without id")
@@ -54,9 +60,9 @@ impl Entry {
 
     fn read(&self, variable: impl Fn(&str) -> Option<String>) -> Result<ModelSettings, String> {
         let mut table = self.0.clone();
-        if let Some(Value::String(name)) = table.remove(VARIABLE) {
+        if let Some(Value::String(name)) = table.remove(Self::VARIABLE) {
             if table.contains_key("key") || table.contains_key("keys") {
-                return Err(format!("{}: give either {VARIABLE} or a key", self.id()));
+                return Err(format!("{}: give either key_env or a key", self.id()));
             }
             let key = variable(&name).ok_or(format!("{}: {name} is not set", self.id()))?;
             table.insert("key".to_owned(), Value::from(key));
@@ -77,6 +83,7 @@ impl Config {
         Ok(Settings {
             default: self.models.default.clone(),
             vision: self.models.vision.clone(),
+            embedding: self.models.embedding.clone(),
             list: list.collect::<Result<_, _>>().map_err(|reason| {
                 let hint = "docs/configuration.md shows how a model is written down";
                 Failure::new(format!("models.list: {reason}"), hint)
@@ -123,5 +130,19 @@ mod tests {
         }
         let shown = entry("id = 'a'\nbase_url = 'x'\nkey = 'secret'").unwrap();
         assert_eq!(format!("{shown:?}"), "Entry(\"a\")");
+    }
+
+    #[test]
+    fn every_example_of_the_page_about_models_can_be_read() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
+        let page = std::fs::read_to_string(file).unwrap();
+        let blocks = page.split("```toml\n").skip(1);
+        let examples: Vec<&str> = blocks.filter_map(|rest| rest.split("```").next()).collect();
+        assert!(examples.len() > 3);
+        for example in examples {
+            let table: Table = example.parse().unwrap();
+            let config: Config = Value::Table(table).try_into().unwrap();
+            assert!(!config.models.list.is_empty());
+        }
     }
 }

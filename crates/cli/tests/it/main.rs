@@ -5,6 +5,9 @@
     reason = "a test that cannot go on fails by panicking"
 )]
 
+mod access;
+mod adding_models;
+mod api;
 mod approvals;
 mod calls;
 mod chatting;
@@ -12,9 +15,13 @@ mod crashes;
 mod model;
 mod packages;
 mod personas;
+mod plugins;
+mod remote;
 mod runs;
+mod sandbox_methods;
 mod scene;
 mod sending;
+mod server;
 mod serving;
 mod sessions;
 mod texts;

@@ -35,6 +35,10 @@ impl FakeModel {
         FakeModel { url, asked }
     }
 
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The configuration that uses it.
     pub fn toml(&self) -> String {
         let url = &self.url;

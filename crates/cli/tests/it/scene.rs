@@ -82,8 +82,17 @@ impl Scene {
         path.to_str().unwrap().to_owned()
     }
 
-    #[allow(clippy::disallowed_methods, reason = "the binary under test")]
     pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.bare(arguments);
+        if !arguments.contains(&"--data") {
+            command.arg("--data").arg(self.data());
+        }
+        command
+    }
+
+    /// Without a data directory.
+    #[allow(clippy::disallowed_methods, reason = "the binary under test")]
+    pub fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         for (variable, _) in std::env::vars_os() {
             let name = variable.to_string_lossy();
@@ -98,9 +107,6 @@ impl Scene {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if !arguments.contains(&"--data") {
-            command.arg("--data").arg(self.data());
-        }
         command
     }
 

@@ -25,6 +25,8 @@ fn help() {
         &["persona", "set"],
         &["prompt"],
         &["model"],
+        &["model", "add"],
+        &["model", "test"],
         &["key"],
     ] {
         let said = scene.callgate(&[command, &["--help"]].concat()).succeeded();

@@ -3,12 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::Shared;
 use crate::Part;
+
+pub type Messages = Shared<ModelMessage>;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
-    pub messages: Vec<ModelMessage>,
-    pub tools: Vec<ToolSpec>,
+    pub messages: Messages,
+    pub tools: Shared<ToolSpec>,
     #[serde(default)]
     pub options: ModelOptions,
 }
@@ -16,7 +19,7 @@ pub struct ModelRequest {
 impl ModelRequest {
     pub fn new(messages: Vec<ModelMessage>) -> Self {
         ModelRequest {
-            messages,
+            messages: messages.into(),
             ..ModelRequest::default()
         }
     }
@@ -40,6 +43,13 @@ pub enum ModelMessage {
         reasoning: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
+        /// Images and sounds that the model made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        media: Vec<Part>,
+        /// What the provider attached and wants back unchanged: thoughts it signed or encrypted.
+        /// Each wire reads only what a model of its own has left there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        extra: Option<Json>,
     },
     /// The result of the call `tool_call_id` of the assistant message before.
     Tool {
@@ -64,6 +74,8 @@ impl ModelMessage {
             text: text.into(),
             reasoning: String::new(),
             tool_calls: Vec::new(),
+            media: Vec::new(),
+            extra: None,
         }
     }
 
@@ -125,8 +137,8 @@ pub struct ModelOptions {
     pub stop: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
-    /// Further fields of the request's body, written last: they replace fields of that name, and
-    /// `null` removes one.
+    /// Further fields of the request's body, written last: they replace fields of that name,
+    /// `null` removes one, and an object joins one that is there.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Json>,
 }

@@ -22,6 +22,7 @@ pub struct Models {
     models: Vec<NamedModel>,
     default: Option<String>,
     vision: Option<String>,
+    embedding: Option<String>,
 }
 
 impl Models {
@@ -38,7 +39,14 @@ impl Models {
             models,
             default,
             vision,
+            embedding: None,
         }
+    }
+
+    /// The model that turns texts into vectors.
+    #[must_use]
+    pub fn with_embedding(self, embedding: Option<String>) -> Self {
+        Models { embedding, ..self }
     }
 
     pub fn all(&self) -> &[NamedModel] {
@@ -61,5 +69,10 @@ impl Models {
 
     pub fn vision(&self) -> Option<&NamedModel> {
         self.get(self.vision.as_deref()?)
+    }
+
+    /// None where the operator named none: then texts are compared by their words.
+    pub fn embedding(&self) -> Option<&NamedModel> {
+        self.get(self.embedding.as_deref()?)
     }
 }

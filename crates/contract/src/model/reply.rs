@@ -1,8 +1,9 @@
 //! What a model answers: events as they arrive, and the reply they add up to.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
-use crate::{ModelMessage, ToolCall};
+use crate::{ModelMessage, Part, ToolCall};
 
 /// A stream that ends without an error ends with `Finished`, and nothing follows it. Tool calls
 /// come whole, just before the end, so none is ever seen of an answer that was cut off.
@@ -15,13 +16,23 @@ pub enum ModelEvent {
     ReasoningDelta {
         text: String,
     },
+    /// An image or a sound that the model made, as a `data:` address.
+    Media(Part),
     ToolCall(ToolCall),
+    /// What the provider attached to the reply and wants back unchanged with it.
+    Extra {
+        extra: Json,
+    },
     Usage(Usage),
     Finished {
         reason: FinishReason,
     },
     /// The answer was cut off and is asked for again: forget all of it so far.
     Restarted,
+    /// Not the model that was asked gives this answer, but this one, its replacement.
+    Replaced {
+        model: String,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,15 +48,28 @@ pub enum FinishReason {
 }
 
 /// Tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(default)]
 pub struct Usage {
     pub input: u64,
     /// Of `input`, read from the provider's cache.
     pub cached: u64,
+    /// Of `input`, written into the provider's cache, which some charge for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub written: u64,
     pub output: u64,
     /// Of `output`, spent on thoughts.
     pub reasoning: u64,
+    /// What they cost, in millionths of the currency of prices. None where no price is known: that
+    /// is not the same as nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<u64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,6 +77,13 @@ pub struct ModelReply {
     pub text: String,
     pub reasoning: String,
     pub tool_calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Part>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Json>,
+    /// The model that answered, where it is not the one that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// None where the provider did not say.
     pub usage: Option<Usage>,
     pub finish: FinishReason,
@@ -63,10 +94,19 @@ impl ModelReply {
         match event {
             ModelEvent::TextDelta { text } => self.text.push_str(&text),
             ModelEvent::ReasoningDelta { text } => self.reasoning.push_str(&text),
+            ModelEvent::Media(part) => self.media.push(part),
+            ModelEvent::Extra { extra } => self.extra = Some(extra),
+            ModelEvent::Replaced { model } => self.model = Some(model),
             ModelEvent::ToolCall(call) => self.tool_calls.push(call),
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::Finished { reason } => self.finish = reason,
-            ModelEvent::Restarted => *self = ModelReply::default(),
+            ModelEvent::Restarted => {
+                let model = self.model.take();
+                *self = ModelReply {
+                    model,
+                    ..ModelReply::default()
+                };
+            }
         }
     }
 }
@@ -77,6 +117,8 @@ impl From<ModelReply> for ModelMessage {
             text: reply.text,
             reasoning: reply.reasoning,
             tool_calls: reply.tool_calls,
+            media: reply.media,
+            extra: reply.extra,
         }
     }
 }

@@ -6,7 +6,7 @@ use callgate_contract::Value;
 use super::quote;
 
 /// `str(value)`: what a result looks like as text in the context.
-pub(crate) fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     match value {
         Value::Str(text) | Value::Path(text) | Value::Decimal(text) => text.clone(),
         Value::DateTime(iso) => without_zone_name(iso).replacen('T', " ", 1),

@@ -14,6 +14,7 @@ fn asking(names: &[&str], wait: Duration) -> GatePolicy {
     GatePolicy {
         ask: names.iter().map(|&name| name.to_owned()).collect(),
         approval_wait: wait,
+        ..GatePolicy::default()
     }
 }
 

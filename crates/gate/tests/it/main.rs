@@ -9,5 +9,6 @@ mod failures;
 mod journal;
 mod kinds;
 mod names;
+mod plugins;
 mod python;
 mod scene;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Allowed, Arguments, BoxFuture, Budget, CallContext, Caller, Effect, Exposure, Grant, JournalId,
+    Allowed, Arguments, Binding, BoxFuture, Budget, CallContext, Caller, Effect, Exposure, Grant, JournalId,
     Kind, Method, MethodError, MethodInfo, Origin, Reply, Role, Surface, Value,
 };
 use callgate_gate::{CallError, Gate, GatePolicy, Outcome};
@@ -107,6 +107,7 @@ where
     Closure {
         info: MethodInfo {
             name: name.to_owned(),
+            aliases: Vec::new(),
             title: name.to_owned(),
             description: String::new(),
             doc: String::new(),
@@ -117,6 +118,8 @@ where
             exposure: Exposure::EVERYONE,
             effect: Effect::Pure,
             deadline: Duration::from_secs(30),
+            binding: Binding::Strict,
+            leaf: false,
         },
         code: Box::new(move |arguments| Box::pin(code(arguments))),
     }

@@ -1,21 +1,15 @@
 //! A request as the chat-completions wire spells it. Pure: the same request gives the same body.
 
 use callgate_contract::{
-    CallArguments, ModelMessage, ModelOptions, ModelRequest, Part, ToolCall, ToolChoice, ToolSpec,
+    ModelMessage, ModelOptions, ModelRequest, Part, ToolCall, ToolChoice, ToolSpec,
 };
 use serde_json::{Map, Value as Json, json};
 
-/// What differs between servers of this wire.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dialect {
-    /// The model's name on the wire.
-    pub model: String,
-    /// OpenAI itself has renamed `max_tokens`; its reasoning models refuse the old name, and other
-    /// servers do not know the new one.
-    pub max_completion_tokens: bool,
-    /// Give the model its thoughts back: some servers demand it between tool calls, most refuse it.
-    pub return_reasoning: bool,
-}
+use crate::{
+    calls,
+    parts::{is_web, sound, text_with_media, words},
+    wire::{Dialect, insert, overlay},
+};
 
 pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
     let mut body = Map::new();
@@ -52,15 +46,8 @@ fn options(dialect: &Dialect, options: &ModelOptions, body: &mut Map<String, Jso
         ("seed", options.seed.map(Json::from)),
         ("stop", stop.map(|stop| json!(stop))),
     ];
-    for (name, value) in fields {
-        body.extend(value.map(|value| (name.to_owned(), value)));
-    }
-    for (name, value) in &options.extra {
-        match value {
-            Json::Null => drop(body.shift_remove(name)),
-            value => drop(body.insert(name.clone(), value.clone())),
-        }
-    }
+    insert(body, fields);
+    overlay(body, &options.extra);
 }
 
 fn messages(dialect: &Dialect, messages: &[ModelMessage]) -> Json {
@@ -79,7 +66,12 @@ fn messages(dialect: &Dialect, messages: &[ModelMessage]) -> Json {
                 text,
                 reasoning,
                 tool_calls,
-            } => assistant(dialect, text, reasoning, tool_calls),
+                media,
+                ..
+            } => {
+                let text = text_with_media(text, media);
+                assistant(dialect, &text, reasoning, tool_calls)
+            }
             ModelMessage::Tool {
                 tool_call_id,
                 parts,
@@ -123,11 +115,7 @@ fn assistant(dialect: &Dialect, text: &str, reasoning: &str, calls: &[ToolCall])
 }
 
 fn call(call: &ToolCall) -> Json {
-    let arguments = match &call.arguments {
-        CallArguments::Object(object) => json!(object),
-        // Servers that parse the history refuse all of it for one broken text.
-        CallArguments::Malformed(text) => json!({"malformed": text}),
-    };
+    let arguments = calls::object(&call.arguments);
     let mut written = json!({
         "id": call.id,
         "type": "function",
@@ -157,38 +145,15 @@ fn text(part: &Part) -> Option<&str> {
 
 /// What cannot be sent is said in its place, so that neither side wonders.
 fn part(part: &Part) -> Json {
-    let note = |text: String| json!({"type": "text", "text": text});
     match part {
-        Part::Text { text } => note(text.clone()),
-        Part::Image { url } if is_remote(url) => {
+        Part::Image { url } if url.starts_with("data:") || is_web(url) => {
             json!({"type": "image_url", "image_url": {"url": url}})
         }
-        Part::Image { url } => note(format!("[image '{url}' is not shown]")),
-        Part::Audio { url } => match sound(url) {
-            Some((format, data)) => {
-                json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
-            }
-            None => note("[a sound that cannot be played to you]".to_owned()),
-        },
-        Part::File { name, .. } => note(format!("[file '{name}' is not shown]")),
+        Part::Audio { url } if let Some((format, data)) = sound(url) => {
+            json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
+        }
+        other => json!({"type": "text", "text": words(other)}),
     }
-}
-
-fn is_remote(url: &str) -> bool {
-    ["data:", "http://", "https://"]
-        .iter()
-        .any(|scheme| url.starts_with(scheme))
-}
-
-/// The format by its name on this wire, and the base64 text.
-fn sound(url: &str) -> Option<(&str, &str)> {
-    let (kind, data) = url.strip_prefix("data:audio/")?.split_once(";base64,")?;
-    let format = match kind {
-        "mpeg" | "mp3" => "mp3",
-        "wav" | "x-wav" | "wave" => "wav",
-        other => other,
-    };
-    Some((format, data))
 }
 
 fn tool(tool: &ToolSpec) -> Json {

@@ -1,13 +1,20 @@
 //! What servers send, decoded: each case whole and cut at every kind of place.
 
 use callgate_contract::{ModelError, ModelEvent};
-use callgate_models::openai::Decoder;
+use callgate_models::{Decoder, Wire};
 use serde_json::{Value as Json, json};
 
 use crate::fixtures::{Case, cases};
 
-pub fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut decoder = Decoder::default();
+pub fn answers(wire: Wire) -> Vec<Case> {
+    cases(&format!("{wire}/answers"))
+}
+
+pub fn decode<'a>(
+    wire: Wire,
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut decoder = Decoder::new(wire, "m");
     let mut events = Vec::new();
     for piece in pieces {
         events.extend(decoder.push(piece)?);
@@ -32,53 +39,94 @@ fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
     joined
 }
 
-fn check(case: &Case, size: usize) {
-    let found = match decode(case.sent.chunks(size)) {
+fn check(wire: Wire, case: &Case, size: usize) {
+    let found = match decode(wire, case.sent.chunks(size)) {
         Ok(events) => json!({ "events": events }),
         Err(error) => json!({ "error": error }),
     };
-    assert_eq!(found, case.expect, "{} in pieces of {size}", case.name);
+    let name = &case.name;
+    assert_eq!(found, case.expect, "{wire} {name} in pieces of {size}");
 }
 
 #[test]
 fn every_answer_is_decoded_whatever_the_chunks() {
-    for case in cases("answers") {
-        for size in [usize::MAX, 1, 2, 3, 7, 64, 1000] {
-            check(&case, size);
+    for wire in Wire::ALL {
+        for case in answers(wire) {
+            for size in [usize::MAX, 1, 2, 3, 7, 64, 1000] {
+                check(wire, &case, size);
+            }
         }
     }
 }
 
 #[test]
 fn every_deviation_of_servers_has_its_case() {
-    let names: Vec<String> = cases("answers").into_iter().map(|case| case.name).collect();
-    for needed in [
-        "tool_calls_without_index",
-        "arguments_as_object",
-        "arguments_malformed",
-        "cut_before_finish",
-        "no_done",
-        "empty_content",
-        "tool_call_index_200000",
-        "page",
+    for (wire, needed) in [
+        (Wire::Openai, "tool_calls_without_index"),
+        (Wire::Openai, "arguments_as_object"),
+        (Wire::Openai, "arguments_malformed"),
+        (Wire::Openai, "cut_before_finish"),
+        (Wire::Openai, "no_done"),
+        (Wire::Openai, "empty_content"),
+        (Wire::Openai, "tool_call_index_200000"),
+        (Wire::Openai, "page"),
+        (Wire::Responses, "reasoning_and_parallel_tool_calls"),
+        (Wire::Responses, "image_out"),
+        (Wire::Responses, "cut_before_completed"),
+        (Wire::Anthropic, "thinking_with_tools"),
+        (Wire::Anthropic, "cached_usage"),
+        (Wire::Anthropic, "cut_before_stop_reason"),
+        (Wire::Gemini, "parallel_tool_calls"),
+        (Wire::Gemini, "image_out"),
+        (Wire::Gemini, "cut_before_finish"),
+        (Wire::Ollama, "parallel_tool_calls"),
+        (Wire::Ollama, "cut_in_a_line"),
     ] {
-        assert!(names.iter().any(|name| name == needed), "{needed}");
+        let found = answers(wire).iter().any(|case| case.name == needed);
+        assert!(found, "{wire} {needed}");
     }
 }
 
 #[test]
 fn text_is_told_before_the_answer_ends() {
-    let mut decoder = Decoder::default();
-    let chunk = json!({"choices": [{"delta": {"content": "early"}}]});
-    let events = decoder.push(format!("data: {chunk}\n").as_bytes()).unwrap();
-    let text = "early".to_owned();
-    assert_eq!(events, [ModelEvent::TextDelta { text }]);
-    assert!(!decoder.is_complete());
+    let text = |text: &str| json!({"type": "text_delta", "text": text});
+    for (wire, first) in [
+        (
+            Wire::Openai,
+            json!({"choices": [{"delta": {"content": "early"}}]}),
+        ),
+        (
+            Wire::Responses,
+            json!({"type": "response.output_text.delta", "delta": "early"}),
+        ),
+        (
+            Wire::Anthropic,
+            json!({"type": "content_block_delta", "index": 0, "delta": text("early")}),
+        ),
+        (
+            Wire::Gemini,
+            json!({"candidates": [{"content": {"parts": [{"text": "early"}]}}]}),
+        ),
+        (
+            Wire::Ollama,
+            json!({"message": {"content": "early"}, "done": false}),
+        ),
+    ] {
+        let mut decoder = Decoder::new(wire, "m");
+        let line = match wire {
+            Wire::Ollama => format!("{first}\n"),
+            _ => format!("data: {first}\n"),
+        };
+        let events = decoder.push(line.as_bytes()).unwrap();
+        let text = "early".to_owned();
+        assert_eq!(events, [ModelEvent::TextDelta { text }], "{wire}");
+        assert!(!decoder.is_complete());
+    }
 }
 
 #[test]
 fn events_survive_the_journal() {
-    for case in cases("answers") {
+    for case in Wire::ALL.into_iter().flat_map(answers) {
         let Some(events) = case.expect.get("events") else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! Which models are found, and which one a session gets.
 
 use callgate_contract::{Accepts, Models, Part};
-use callgate_models::{InvalidModel, LocalServer, Settings, find, named};
+use callgate_models::{InvalidModel, LocalServer, Settings, Wire, find, named};
 
 use crate::server::{Reply, Server};
 
@@ -89,6 +89,20 @@ async fn keys_of_the_environment_are_found() {
     let models = find(&Settings::default(), environment, &[]).await.unwrap();
     assert_eq!(ids(&models), ["openai", "deepseek"]);
 
+    let providers = |name: &str| match name {
+        "ANTHROPIC_API_KEY" | "GOOGLE_API_KEY" => Some("a".to_owned()),
+        "ANTHROPIC_MODEL" => Some("claude-haiku-4-5".to_owned()),
+        _ => None,
+    };
+    let models = find(&Settings::default(), providers, &[]).await.unwrap();
+    assert_eq!(ids(&models), ["anthropic", "gemini"]);
+    let about = |id: &str| models.get(id).unwrap().model.about();
+    assert_eq!(about("anthropic").wire.as_deref(), Some("anthropic"));
+    assert_eq!(about("anthropic").name.as_deref(), Some("claude-haiku-4-5"));
+    assert_eq!(about("gemini").wire.as_deref(), Some("gemini"));
+    let sound = Part::Audio { url: String::new() };
+    assert!(models.get("gemini").unwrap().model.accepts().takes(&sound));
+
     let settings: Settings = toml::from_str(TWO).unwrap();
     let models = find(&settings, environment, &[]).await.unwrap();
     assert_eq!(ids(&models), ["one", "two"], "configuration comes first");
@@ -98,6 +112,7 @@ fn local<'a>(server: &'a Server, owner: Option<&'a str>) -> LocalServer<'a> {
     LocalServer {
         name: "ollama",
         base_url: &server.base_url,
+        wire: Wire::Ollama,
         owner,
     }
 }
@@ -115,6 +130,37 @@ async fn servers_on_this_machine_are_found() {
         assert_eq!(ids(&found.unwrap()), expect);
         assert_eq!(server.requests()[0].line, "GET /v1/models HTTP/1.1");
     }
+}
+
+#[tokio::test]
+async fn ollama_is_looked_for_where_its_variable_says() {
+    let list = "{\"data\":[{\"id\":\"qwen3:8b\"}]}";
+    let server = Server::start(vec![Reply::new("200 OK", "", list)]).await;
+    let address = server.base_url.trim_end_matches("/v1").to_owned();
+    let usual = LocalServer {
+        name: "ollama",
+        base_url: "http://127.0.0.1:1/v1",
+        wire: Wire::Ollama,
+        owner: None,
+    };
+    let environment = |name: &str| (name == "OLLAMA_HOST").then(|| address.clone());
+    let found = find(&Settings::default(), environment, &[usual]).await;
+    let found = found.unwrap();
+    assert_eq!(ids(&found), ["ollama/qwen3:8b"]);
+    assert_eq!(found.all()[0].model.about().wire.as_deref(), Some("ollama"));
+}
+
+#[tokio::test]
+async fn the_model_for_vectors_is_the_one_that_was_named() {
+    let named = format!("embedding = 'two'\n{TWO}");
+    let models = configured(&named).await.unwrap();
+    assert_eq!(
+        models.embedding().map(|model| model.id.as_str()),
+        Some("two")
+    );
+    assert!(configured(TWO).await.unwrap().embedding().is_none());
+    let nobody = format!("embedding = 'three'\n{TWO}");
+    assert!(configured(&nobody).await.is_err());
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callgate_contract::{Model, ModelError};
-use callgate_models::{ModelSettings, OpenAi};
+use callgate_models::{ModelSettings, Remote};
 use secrecy::SecretString;
 
 use crate::{
@@ -17,21 +17,21 @@ fn refusal(status: &str) -> Reply {
     Reply::new(status, "", "{\"error\":{\"message\":\"no\"}}")
 }
 
-fn with_keys(server: &Server, keys: &[&str]) -> OpenAi {
+fn with_keys(server: &Server, keys: &[&str]) -> Remote {
     let keys = keys.iter().map(|key| SecretString::from(*key)).collect();
     let settings = ModelSettings {
         keys,
         ..server.settings()
     };
-    OpenAi::new(settings).unwrap()
+    Remote::new(settings).unwrap()
 }
 
-fn without_retries(server: &Server) -> OpenAi {
+fn without_retries(server: &Server) -> Remote {
     let settings = ModelSettings {
         retries: 0,
         ..server.settings()
     };
-    OpenAi::new(settings).unwrap()
+    Remote::new(settings).unwrap()
 }
 
 fn keys_used(server: &Server) -> Vec<String> {
@@ -149,7 +149,7 @@ async fn a_silent_server_is_given_up() {
             retries: 0,
             ..server.settings()
         };
-        let error = OpenAi::new(settings).unwrap().complete(hello()).await;
+        let error = Remote::new(settings).unwrap().complete(hello()).await;
         assert_eq!(error, Err(ModelError::Timeout { silence }));
         server.client_closes().await;
     }
@@ -164,7 +164,7 @@ async fn nobody_there_is_said_so() {
         retries: 0,
         ..ModelSettings::new("m", format!("http://user:hidden@{address}"))
     };
-    let error = OpenAi::new(settings).unwrap().complete(hello()).await;
+    let error = Remote::new(settings).unwrap().complete(hello()).await;
     let Err(ModelError::Unreachable { message }) = error else {
         panic!("{error:?}");
     };
@@ -183,7 +183,7 @@ async fn a_server_without_encryption_is_not_taken_for_one_with_it() {
         retries: 0,
         ..ModelSettings::new("m", format!("https://{address}/v1"))
     };
-    let error = OpenAi::new(settings).unwrap().complete(hello()).await;
+    let error = Remote::new(settings).unwrap().complete(hello()).await;
     assert!(
         matches!(error, Err(ModelError::Unreachable { .. })),
         "{error:?}"

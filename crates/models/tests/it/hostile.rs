@@ -1,16 +1,18 @@
 //! A server that means harm: no bytes may bring the decoder down or make it invent an answer.
 
 use callgate_contract::{ModelError, ModelEvent};
-use callgate_models::openai::Decoder;
+use callgate_models::{Decoder, Wire};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::{answers::decode, fixtures::cases};
+use crate::answers::{answers, decode};
 
 proptest! {
     #[test]
     fn any_bytes_are_survived(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20)) {
-        let _ = decode(pieces.iter().map(Vec::as_slice));
+        for wire in Wire::ALL {
+            let _ = decode(wire, pieces.iter().map(Vec::as_slice));
+        }
     }
 
     #[test]
@@ -18,10 +20,19 @@ proptest! {
         let data = [
             json!({"choices": [{"delta": {"tool_calls": [call], "content": delta}}]}),
             json!({"choices": [{"delta": delta}], "usage": delta}),
+            json!({"type": "response.output_item.done", "item": call}),
+            json!({"type": "response.completed", "response": delta}),
+            json!({"type": "content_block_start", "index": 0, "content_block": call}),
+            json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+            json!({"type": "message_delta", "delta": delta, "usage": call}),
+            json!({"candidates": [{"content": {"parts": [call, delta]}}], "usageMetadata": delta}),
+            json!({"message": delta, "done": true}),
             chunk,
         ];
         let stream: String = data.iter().map(|data| format!("data: {data}\n\n")).collect();
-        let _ = decode([stream.as_bytes()].into_iter());
+        for wire in Wire::ALL {
+            let _ = decode(wire, [stream.as_bytes()].into_iter());
+        }
     }
 }
 
@@ -38,6 +49,10 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
             Just("arguments".to_owned()),
             Just("index".to_owned()),
             Just("text".to_owned()),
+            Just("type".to_owned()),
+            Just("functionCall".to_owned()),
+            Just("inlineData".to_owned()),
+            Just("tool_calls".to_owned()),
             "[a-z]{1,4}",
         ];
         prop_oneof![
@@ -49,10 +64,12 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
 
 #[test]
 fn an_endless_answer_is_refused() {
-    let mut decoder = Decoder::default();
-    let megabyte = vec![b'x'; 1 << 20];
-    let refused = (0..100).find_map(|_| decoder.push(&megabyte).err());
-    assert!(matches!(refused, Some(ModelError::Malformed { .. })));
+    for wire in Wire::ALL {
+        let mut decoder = Decoder::new(wire, "m");
+        let megabyte = vec![b'x'; 1 << 20];
+        let refused = (0..100).find_map(|_| decoder.push(&megabyte).err());
+        assert!(matches!(refused, Some(ModelError::Malformed { .. })));
+    }
 }
 
 /// However an answer is cut off, it never passes for a shorter one that ended.
@@ -63,11 +80,13 @@ fn no_cut_makes_an_answer() {
         let usage = |event: &ModelEvent| !matches!(event, ModelEvent::Usage(_));
         events.into_iter().filter(usage).collect()
     };
-    for case in cases("answers") {
-        let whole = said(decode([case.sent.as_slice()].into_iter()).unwrap_or_default());
-        for cut in 0..case.sent.len() {
-            if let Ok(events) = decode([&case.sent[..cut]].into_iter()) {
-                assert_eq!(said(events), whole, "{} cut at {cut}", case.name);
+    for wire in Wire::ALL {
+        for case in answers(wire) {
+            let whole = said(decode(wire, [case.sent.as_slice()].into_iter()).unwrap_or_default());
+            for cut in 0..case.sent.len() {
+                if let Ok(events) = decode(wire, [&case.sent[..cut]].into_iter()) {
+                    assert_eq!(said(events), whole, "{wire} {} cut at {cut}", case.name);
+                }
             }
         }
     }

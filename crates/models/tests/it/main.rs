@@ -1,4 +1,4 @@
-//! The wire by fixtures, the transport against a real server on this machine, and the models that
+//! The wires by fixtures, the transport against a real server on this machine, and the models that
 //! need no server. No provider is ever contacted and no variable of the environment is read.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -6,7 +6,9 @@ mod aimock;
 mod answers;
 mod catalogue;
 mod demo;
+mod embedding;
 mod failures;
+mod fallbacks;
 mod fixtures;
 mod hostile;
 mod refusals;
@@ -15,3 +17,4 @@ mod script;
 mod secrets;
 mod server;
 mod streams;
+mod wires;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_models::openai::refused;
+use callgate_models::refused;
 use serde_json::{Value as Json, json};
 
 use crate::fixtures::cases;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use callgate_models::{ModelSettings, OpenAi};
+use callgate_models::{ModelSettings, Remote};
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -116,8 +116,8 @@ impl Server {
         ModelSettings::new("m", self.base_url.clone())
     }
 
-    pub fn model(&self) -> OpenAi {
-        OpenAi::new(self.settings()).unwrap()
+    pub fn model(&self) -> Remote {
+        Remote::new(self.settings()).unwrap()
     }
 
     pub fn requests(&self) -> Vec<Request> {

@@ -3,7 +3,7 @@
 use callgate_contract::{
     FinishReason, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream,
 };
-use callgate_models::{ModelSettings, OpenAi};
+use callgate_models::{ModelSettings, Remote};
 use secrecy::SecretString;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ async fn everything_configured_is_on_the_wire() {
     settings.options.temperature = Some(0.5);
     settings.options.top_p = Some(0.9);
     settings.options.extra.insert("top_k".to_owned(), json!(4));
-    let model = OpenAi::new(settings).unwrap();
+    let model = Remote::new(settings).unwrap();
 
     let mut request = hello();
     request.options.temperature = Some(0.1);
@@ -70,7 +70,7 @@ async fn a_header_of_ones_own_replaces_the_key() {
     settings.keys = vec![SecretString::from("sk-1")];
     let own = SecretString::from("Basic x");
     settings.headers.insert("Authorization".to_owned(), own);
-    OpenAi::new(settings)
+    Remote::new(settings)
         .unwrap()
         .complete(hello())
         .await
@@ -143,7 +143,7 @@ async fn an_answer_always_cut_off_is_an_error() {
         retries: 1,
         ..server.settings()
     };
-    let error = OpenAi::new(settings).unwrap().complete(hello()).await;
+    let error = Remote::new(settings).unwrap().complete(hello()).await;
     assert_eq!(error, Err(ModelError::CutStream));
 }
 

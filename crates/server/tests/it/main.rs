@@ -1,9 +1,13 @@
 //! What machines read: names are an interface, and the documentation lists them all.
 
 #![allow(
+    clippy::expect_used,
     clippy::unwrap_used,
     reason = "a test that cannot go on fails by panicking"
 )]
+
+mod openapi;
+mod remote;
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 

@@ -76,7 +76,7 @@ async fn erase_calls(connection: &mut AnyConnection, journal: &str) -> Result<()
     for call in calls {
         let arguments: Vec<u8> = get(&call, "arguments")?;
         sqlx::query(
-            "UPDATE call SET hash = $3, arguments = $4, text = NULL, parts = NULL,
+            "UPDATE call SET hash = $3, arguments = $4, text = NULL, parts = NULL, detail = NULL,
                  value = CASE WHEN outcome = 'value' THEN $4 END,
                  error = CASE WHEN outcome = 'error' THEN $4 END
              WHERE journal = $1 AND sequence = $2",

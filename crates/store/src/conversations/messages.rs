@@ -81,6 +81,44 @@ impl Conversations<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// Does the history hold `text`, in any case? Messages are kept as bytes, which the engines do
+    /// not search alike, so they are looked through here.
+    pub async fn holds(&self, id: ConversationId, text: &str) -> Result<bool, StoreError> {
+        let text = text.to_lowercase();
+        let rows = sqlx::query("SELECT message FROM message WHERE conversation = $1")
+            .bind(id.to_string())
+            .fetch_all(&self.0.database.readers)
+            .await?;
+        for row in &rows {
+            let message: Vec<u8> = get(row, "message")?;
+            if String::from_utf8_lossy(&message)
+                .to_lowercase()
+                .contains(&text)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The rows after the position `after`, summaries among them.
+    pub async fn since(
+        &self,
+        id: ConversationId,
+        after: u64,
+    ) -> Result<Vec<HistoryRow>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT message.* FROM message JOIN conversation ON id = conversation
+             WHERE id = $1 AND deleted_at IS NULL AND position >= first_position AND position > $2
+             ORDER BY position",
+        )
+        .bind(id.to_string())
+        .bind(row::count(after))
+        .fetch_all(&self.0.database.readers)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
     /// What a model is to be shown: the newest summary, if any, then all it does not cover.
     pub async fn context(&self, id: ConversationId) -> Result<Vec<HistoryRow>, StoreError> {
         let rows = sqlx::query(

@@ -1,5 +1,5 @@
-//! Where things lie: `DIR/sessions/<uuid>/{shared,uploads,data}`, who owns them, and how a path
-//! that code wrote names one of them.
+//! Where things lie: `DIR/sessions/<uuid>/{shared,uploads,data}` and `DIR/remote`, who owns them,
+//! and how a path that code wrote names one of them.
 
 use std::{
     fs::File,
@@ -28,7 +28,9 @@ pub struct Files(pub(super) Arc<Root>);
 
 pub(super) struct Root {
     pub(super) sessions: OwnedFd,
+    remote: Folder,
     path: PathBuf,
+    remote_path: PathBuf,
     durability: Durability,
     /// As root, sessions get user ids; an ordinary user can give files to nobody.
     root: bool,
@@ -54,9 +56,17 @@ impl Files {
         let root = rustix::process::geteuid().is_root();
         let sessions =
             make_directory(&directory, "sessions", passage(root), None).map_err(failed)?;
+        let remote = make_directory(&directory, "remote", Mode::RWXU, None).map_err(failed)?;
         Ok(Files(Arc::new(Root {
             sessions,
+            remote: Folder {
+                fd: remote.into(),
+                owner: None,
+                // Clients keep their settings here and have no journal to repeat them from.
+                durability: Durability::Power,
+            },
             path: data.join("sessions"),
+            remote_path: data.join("remote"),
             durability,
             root,
             locks: Locks::default(),
@@ -66,6 +76,16 @@ impl Files {
     /// Where session folders lie, for the sandbox backend, which binds them by uuid.
     pub fn sessions_path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// What remote clients keep: their data, and nothing that we act on.
+    pub fn remote(&self) -> &Folder {
+        &self.0.remote
+    }
+
+    /// Where that lies, for clients that write whole paths.
+    pub fn remote_path(&self) -> &Path {
+        &self.0.remote_path
     }
 
     /// The session's folders, made if missing.

@@ -3,7 +3,7 @@
 
 use std::{
     ffi::CStr,
-    os::fd::{BorrowedFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
 use rustix::{
@@ -23,8 +23,10 @@ impl Files {
         let files = self.clone();
         let thread = std::thread::Builder::new().name("callgate-sweep".to_owned());
         let started = thread.spawn(move || {
-            if let Err(error) = sweep(&files.0.sessions) {
-                tracing::warn!(%error, "unfinished files could not be removed");
+            for folder in [files.0.sessions.as_fd(), files.remote().as_fd()] {
+                if let Err(error) = sweep(folder) {
+                    tracing::warn!(%error, "unfinished files could not be removed");
+                }
             }
         });
         if let Err(error) = started {
@@ -33,8 +35,8 @@ impl Files {
     }
 }
 
-fn sweep(sessions: &OwnedFd) -> Result<(), Errno> {
-    let mut levels = vec![Dir::read_from(sessions)?];
+fn sweep(folder: BorrowedFd<'_>) -> Result<(), Errno> {
+    let mut levels = vec![Dir::read_from(folder)?];
     while let Some(level) = levels.last_mut() {
         let Some(listed) = level.read() else {
             levels.pop();

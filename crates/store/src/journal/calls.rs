@@ -14,7 +14,7 @@ use crate::{StoreError, row};
 /// Calls written by one statement.
 const BATCH: usize = 16;
 /// Of a call's row.
-const COLUMNS: usize = 14;
+const COLUMNS: usize = 15;
 
 /// False if the call is on record.
 pub(super) async fn insert_intent(
@@ -36,7 +36,8 @@ pub(super) async fn update_outcome(
     outcome: &CallOutcome,
 ) -> Result<bool, StoreError> {
     let update = sqlx::query(
-        "UPDATE call SET outcome = $3, value = $4, text = $5, parts = $6, error = $7, micros = $8
+        "UPDATE call SET outcome = $3, value = $4, text = $5, parts = $6, error = $7, detail = $8,
+             micros = $9
          WHERE journal = $1 AND sequence = $2 AND outcome IS NULL",
     )
     .bind(journal.0.to_string())
@@ -83,11 +84,12 @@ fn insert_recorded_text(rows: usize) -> String {
     };
     format!(
         "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded,
-                           outcome, value, text, parts, error, micros)
+                           outcome, value, text, parts, error, detail, micros)
          VALUES {}
          ON CONFLICT (journal, sequence) DO UPDATE SET
              outcome = excluded.outcome, value = excluded.value, text = excluded.text,
-             parts = excluded.parts, error = excluded.error, micros = excluded.micros
+             parts = excluded.parts, error = excluded.error, detail = excluded.detail,
+             micros = excluded.micros
          WHERE call.outcome IS NULL",
         (0..rows).map(row).collect::<Vec<_>>().join(", ")
     )
@@ -135,5 +137,6 @@ fn bind_outcome(statement: Statement, outcome: &CallOutcome) -> Result<Statement
         .bind(text)
         .bind(parts)
         .bind(error)
+        .bind(outcome.detail.clone().map(String::into_bytes))
         .bind(row::count(outcome.micros)))
 }

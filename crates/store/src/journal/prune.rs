@@ -13,6 +13,11 @@ const RUNS_OF_OLD_TURNS: &str = "SELECT journal FROM run
     WHERE stop IS NOT NULL AND stop <> 'approval'
     AND turn IN (SELECT id FROM turn WHERE id <= $1 AND stop IS NOT NULL)";
 
+/// Calls that plugins made of us have no run: they were part of a call that is on record itself.
+const ORPHANS: &str = "SELECT journal FROM call WHERE journal <= $1
+    AND NOT EXISTS (SELECT 1 FROM run WHERE run.journal = call.journal)
+    AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.id = call.journal)";
+
 /// Returns how many runs were erased.
 pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u64, StoreError> {
     let mut pruned = 0;
@@ -21,6 +26,7 @@ pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u
         ORDER BY journal DESC LIMIT 1 OFFSET $1";
     if let Some(newest) = beyond(connection, newest_run, keep).await? {
         pruned += erase_runs(connection, OLD_RUNS, &newest).await?;
+        erase(connection, "call", "journal", ORPHANS, &newest).await?;
     }
     let newest_turn =
         "SELECT id FROM turn WHERE stop IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $1";
@@ -33,6 +39,7 @@ pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u
         ] {
             erase(connection, table, column, OLD_TURNS, &newest).await?;
         }
+        erase(connection, "call", "journal", ORPHANS, &newest).await?;
     }
     Ok(pruned)
 }

@@ -134,8 +134,11 @@ fn read_outcome(row: &AnyRow) -> Result<Option<CallOutcome>, StoreError> {
         Some("error") => Err(row::read_text("error", get(row, "error")?)?),
         Some(other) => return Err(StoreError::damaged("outcome", other)),
     };
+    let detail: Option<Vec<u8>> = get(row, "detail")?;
+    let detail = detail.map(|detail| row::read_text("detail", detail));
     Ok(Some(CallOutcome {
         result,
+        detail: detail.transpose()?,
         micros: row::read_count("micros", get(row, "micros")?)?,
     }))
 }

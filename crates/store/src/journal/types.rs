@@ -54,6 +54,8 @@ pub struct CallIntent {
 pub struct CallOutcome {
     /// `Err` is the text the caller was shown.
     pub result: Result<Success, String>,
+    /// What only the operator reads of a failure, such as a traceback.
+    pub detail: Option<String>,
     pub micros: u64,
 }
 

@@ -38,6 +38,27 @@ impl Turns<'_> {
         rows.iter().rev().map(read).collect()
     }
 
+    /// The newest `limit` turns before the turn `before`, newest first; of every session where
+    /// `None`.
+    pub async fn before(
+        &self,
+        session: Option<&SessionKey>,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Turn>, StoreError> {
+        let select = sqlx::query(
+            "SELECT * FROM turn WHERE (CAST($1 AS TEXT) IS NULL OR session = $1)
+             AND (CAST($2 AS TEXT) IS NULL OR id < $2) ORDER BY id DESC LIMIT $3",
+        );
+        let rows = select
+            .bind(session.map(SessionKey::to_string))
+            .bind(before.map(str::to_owned))
+            .bind(i64::from(limit))
+            .fetch_all(&self.0.database.readers)
+            .await?;
+        rows.iter().map(read).collect()
+    }
+
     /// Turns of the agents that this turn called, oldest first.
     pub async fn children(&self, turn: JournalId) -> Result<Vec<Turn>, StoreError> {
         let rows = sqlx::query("SELECT * FROM turn WHERE parent = $1 ORDER BY id")

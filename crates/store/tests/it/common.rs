@@ -48,6 +48,7 @@ pub fn value(byte: u8) -> CallOutcome {
             value: vec![byte],
             ..Success::default()
         }),
+        detail: None,
         micros: 12,
     }
 }
@@ -55,6 +56,7 @@ pub fn value(byte: u8) -> CallOutcome {
 pub fn failure(text: &str) -> CallOutcome {
     CallOutcome {
         result: Err(text.to_owned()),
+        detail: None,
         micros: 0,
     }
 }

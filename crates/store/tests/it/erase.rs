@@ -62,7 +62,11 @@ async fn confide(store: &Store, start: &TurnStart, ended: bool) {
         let mut made = call(id, 1, Effect::Rows);
         made.arguments = SECRET.into();
         let changes = [send(start.session.clone(), SECRET)];
-        let outcome = CallOutcome { result, micros: 1 };
+        let outcome = CallOutcome {
+            result,
+            detail: Some(SECRET.to_owned()),
+            micros: 1,
+        };
         journal.record(&made, &outcome, &changes).await.unwrap();
         let ask = Ask {
             journal: id,

@@ -67,6 +67,7 @@ async fn calls_read_back_in_order_with_what_is_unknown() {
                 text: Some("文\0本".to_owned()),
                 parts: vec![Part::text("部\0分")],
             }),
+            detail: Some("文\0本".to_owned()),
             micros: 9,
         };
         let pure = call(id, 1, Effect::Pure);

@@ -1,7 +1,7 @@
 //! The log: messages arrive once, are taken once, and are found again after a restart.
 
-use callgate_contract::JournalId;
-use callgate_store::{LogRole, LogRow, Sender, StoreError};
+use callgate_contract::{JournalId, Role};
+use callgate_store::{LogRole, LogRow, Reception, Sender, StoreError};
 use callgate_testkit::on_each_engine;
 
 use crate::common::{incoming, session, turn};
@@ -134,6 +134,45 @@ async fn rows_are_taken_together_or_not_at_all() {
         assert!(matches!(unknown, Err(StoreError::NotToTake { .. })));
         let unanswered = log.unanswered(&session("a")).await.unwrap();
         assert_eq!(ids(&unanswered), [2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_listeners_deal_with_waits_for_no_turn() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let log = store.log();
+        let offered = Reception {
+            role: Some(Role::Operator),
+            offered: true,
+        };
+        let mut rows = Vec::new();
+        for text in ["left to the turn", "dealt with", "hidden"] {
+            let message = incoming(session("a"), text, None);
+            let before = log.arrivals(&session("a"));
+            rows.push(log.receive(&message, offered).await.unwrap().row);
+            assert!(before.is_none() || before != log.arrivals(&session("a")));
+        }
+        assert_eq!(log.unanswered(&session("a")).await.unwrap(), []);
+        let found = log.offered().await.unwrap();
+        assert_eq!(found, rows, "after a restart");
+        assert_eq!(found[0].sender_role, Some(Role::Operator));
+
+        let before = log.arrivals(&session("a"));
+        log.release(&rows[0]).await.unwrap();
+        assert!(before.is_none() || before != log.arrivals(&session("a")));
+        log.dealt_with(rows[1].id).await.unwrap();
+        log.dealt_with(rows[0].id).await.unwrap();
+        log.hide(rows[2].id).await.unwrap();
+        assert_eq!(log.offered().await.unwrap(), []);
+        let waiting = log.unanswered(&session("a")).await.unwrap();
+        assert_eq!(ids(&waiting), [rows[0].id]);
+        // Nobody offers a row twice.
+        log.release(&rows[1]).await.unwrap();
+        assert_eq!(log.unanswered(&session("a")).await.unwrap().len(), 1);
+        let hidden = log.list(&session("a"), 9).await.unwrap();
+        assert_eq!(hidden.iter().filter(|row| row.hidden).count(), 1);
     })
     .await;
 }

@@ -11,8 +11,10 @@ use crate::common::{call, end, incoming, run, said, send, session, turn, value};
 const USAGE: Usage = Usage {
     input: 10,
     cached: 3,
+    written: 0,
     output: 5,
     reasoning: 2,
+    money: None,
 };
 
 async fn begun(store: &Store) -> JournalId {

@@ -20,7 +20,6 @@ fn row<'a>(id: i64, speaker: Speaker<'a>, parts: &'a [Part]) -> ChatRow<'a> {
         at: at(id),
         speaker,
         parts,
-        mentions: &[],
         to_you: false,
         reply_to: None,
     }
@@ -30,7 +29,16 @@ fn row<'a>(id: i64, speaker: Speaker<'a>, parts: &'a [Part]) -> ChatRow<'a> {
 fn every_kind_of_row() {
     let hello = [Part::text("Hello!\nTwo lines.")];
     let photo = [
-        Part::text("What is this?"),
+        Part::Reply {
+            to: "m1".into(),
+            text: Some("Hello!".into()),
+        },
+        Part::text("What is this,"),
+        Part::Mention {
+            id: ADA.id.into(),
+            name: ADA.nickname.into(),
+        },
+        Part::text("?"),
         Part::Image {
             url: "/app/uploads/photo 1.png".into(),
         },
@@ -52,7 +60,6 @@ fn every_kind_of_row() {
         row(1, Speaker::User(ADA), &hello),
         row(2, Speaker::System, &noted),
         ChatRow {
-            mentions: &[ADA],
             to_you: true,
             reply_to: Some(1),
             ..row(3, Speaker::User(bob), &photo)

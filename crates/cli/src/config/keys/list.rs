@@ -117,12 +117,20 @@ pub const KEYS: &[Key] = &[
         meaning: "The model that looks at images where a chat's own model cannot.",
     },
     Key {
+        name: "models.embedding",
+        shape: Shape::Text,
+        default: "none",
+        meaning: "The model that turns texts into vectors: methods are then searched by meaning.",
+    },
+    Key {
         name: "models.list",
         shape: Shape::Models,
         default: "[]",
-        meaning: "Models, each a table `[[models.list]]`: see below. With none, the keys of the \
-                  environment are used, such as `OPENAI_API_KEY`; without those, Ollama or \
-                  llama.cpp on this machine; with nothing at all, a demo with fixed answers.",
+        meaning: "Models, each a table `[[models.list]]`: see below. `callgate model add` writes \
+                  one. With none, the keys of the environment are used, such as \
+                  `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`; without those, \
+                  Ollama (at `OLLAMA_HOST`) or llama.cpp on this machine; with nothing at all, a \
+                  demo with fixed answers.",
     },
     Key {
         name: "agent.rounds",
@@ -205,10 +213,22 @@ pub const KEYS: &[Key] = &[
         meaning: "Answer messages that contain one of these.",
     },
     Key {
+        name: "answer.patterns",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Answer messages in which one of these regular expressions is found.",
+    },
+    Key {
         name: "answer.probability",
         shape: Shape::Fraction,
         default: "0.0",
         meaning: "Answer any message with this probability.",
+    },
+    Key {
+        name: "answer.accounts",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "The bot's own ids on its platforms: a mention of one is a mention of the bot.",
     },
     Key {
         name: "answer.allow",
@@ -313,5 +333,60 @@ pub const KEYS: &[Key] = &[
         default: "[]",
         meaning: "Names the server is reached by besides those of this machine itself, such as \
                   `gate.example.org`. Requests for other names are refused.",
+    },
+    Key {
+        name: "serve.insecure",
+        shape: Shape::Flag,
+        default: "false",
+        meaning: "Serve other machines without TLS: whoever is on the way can read keys and \
+                  everything else. For a network you trust, or behind a proxy that does TLS.",
+    },
+    Key {
+        name: "serve.tls_cert",
+        shape: Shape::Text,
+        default: "none",
+        meaning: "A file with the certificate and those that it rests on, in PEM. With \
+                  `serve.tls_key`, everything is served by TLS.",
+    },
+    Key {
+        name: "serve.tls_key",
+        shape: Shape::Text,
+        default: "none",
+        meaning: "A file with the certificate's private key, in PEM.",
+    },
+    Key {
+        name: "remote.listen",
+        shape: Shape::Choice("an address such as 127.0.0.1:4000"),
+        default: "none",
+        meaning: "A further address that serves Socket.IO and static resources of remote clients \
+                  and nothing else. Clients of SillyTavern-NewAge look at port 4000.",
+    },
+    Key {
+        name: "remote.origins",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Pages that may connect by Socket.IO besides those on this machine and our own, \
+                  such as `https://chat.example.org`. `*` allows every page; a key is needed all \
+                  the same.",
+    },
+    Key {
+        name: "remote.methods",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Methods that remote clients may call besides those made for them, such as \
+                  `fetch_page` or `plugin:weather/forecast`.",
+    },
+    Key {
+        name: "remote.restricted_files",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Files and folders under `remote/` in the data directory that no client may \
+                  read, write or serve, such as `settings/server_settings.json`.",
+    },
+    Key {
+        name: "remote.call_seconds",
+        shape: Shape::Count,
+        default: "5",
+        meaning: "How long a remote client may take to answer a call of one of its functions.",
     },
 ];

@@ -1,0 +1,90 @@
+//! `model_chat`: one question to a model, in a plugin's own words. It is a turn of one round, so that
+//! it is on record and paid for; nobody else hears of it.
+
+use callgate_contract::{Cancel, Kind, MethodError, Mode, TurnStop, Value};
+use callgate_gate::{Call, Function, method as made};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::{gone, hosted, openai, value};
+use crate::{
+    Agent, Parent, TurnAsk, Watch, texts,
+    turn::{Companion, NoReply, Shape},
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Chat {
+    /// An id; none is the default model.
+    #[serde(default)]
+    model: Option<String>,
+    /// As OpenAI's chat completions take it.
+    request: Json,
+}
+
+pub(super) fn method(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |call: Call, chat: Chat| {
+        let agent = agent.upgrade();
+        async move { agent.ok_or_else(gone)?.chat(call, chat).await }
+    };
+    let method = made("model_chat", Kind::Tool, handler);
+    hosted(method.doc("Asks a model; pieces of the answer come as items, then the whole of it."))
+}
+
+impl Agent {
+    async fn chat(&self, call: Call, chat: Chat) -> Result<Value, MethodError> {
+        let request = openai::request(chat.request).map_err(MethodError::new)?;
+        let wanted = chat.model.filter(|id| !id.is_empty());
+        let model = self.models().choose(wanted.as_deref()).id.clone();
+        let caller = call.caller;
+        let ask = TurnAsk {
+            session: caller.session,
+            user: caller.user,
+            role: caller.role,
+            parts: Vec::new(),
+            rows: Vec::new(),
+            conversation: None,
+            history: None,
+            persona: None,
+            mode: Mode::Tools,
+            model,
+            parent: Some(Parent {
+                turn: caller.journal,
+                depth: caller.depth,
+                grant: caller.grant,
+            }),
+            shape: Shape {
+                companion: call.peer.map(|peer| Companion {
+                    hears_pieces: true,
+                    ..Companion::silent(peer, Json::Null)
+                }),
+                ..Shape::default()
+            },
+            watch: Watch::default(),
+            cancel: Cancel::default(),
+        };
+        let mut turn = self.begin(ask).await?;
+        if let Some(reason) = turn.over_budget().await? {
+            turn.finish(TurnStop::Budget, reason.clone()).await?;
+            return Err(MethodError::new(reason));
+        }
+        let tools = request.tools.clone();
+        turn.request = request;
+        match turn.ask(tools).await? {
+            Ok(reply) => {
+                turn.finish(TurnStop::Answered, reply.text.clone()).await?;
+                value(openai::reply(&reply, &turn.facts.model))
+            }
+            Err(NoReply::Cancelled) => {
+                turn.finish(TurnStop::Cancelled, String::new()).await?;
+                Err(MethodError::new("cancelled"))
+            }
+            Err(NoReply::Model(error)) => {
+                let text = texts::model_failed(&error);
+                turn.finish(TurnStop::Error, text).await?;
+                Err(MethodError::new(error.to_string()))
+            }
+        }
+    }
+}

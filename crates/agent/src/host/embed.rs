@@ -1,0 +1,82 @@
+//! `model_list` and `model_embed`: which models there are, and texts as vectors.
+
+use callgate_contract::{Effect, Kind, MethodError, Value};
+use callgate_gate::{Call, Function, method as made};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::{failed, gone, hosted, value};
+use crate::Agent;
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+pub(super) fn list(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |_: Call, _: Nothing| {
+        let agent = agent.upgrade();
+        async move { value(agent.ok_or_else(gone)?.model_rows()) }
+    };
+    let method = made("model_list", Kind::Tool, handler).effect(Effect::Pure);
+    hosted(method.doc("The models there are, the default one first.")).leaf()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Texts {
+    /// An id; none is the model configured for this.
+    #[serde(default)]
+    model: Option<String>,
+    input: Vec<String>,
+    /// For those that know several; most know one.
+    #[serde(default)]
+    dimensions: Option<u32>,
+}
+
+pub(super) fn method(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |_: Call, texts: Texts| {
+        let agent = agent.upgrade();
+        async move { agent.ok_or_else(gone)?.embed(texts).await }
+    };
+    let method = made("model_embed", Kind::Tool, handler).effect(Effect::Idempotent);
+    hosted(method.doc("A vector for each text."))
+}
+
+impl Agent {
+    fn model_rows(&self) -> Json {
+        let first = &self.models().choose(None).id;
+        let mut models: Vec<_> = self.models().all().iter().collect();
+        models.sort_by_key(|model| model.id != *first);
+        let row = |model: &&callgate_contract::NamedModel| {
+            let (about, accepts) = (model.model.about(), model.model.accepts());
+            json!({
+                "id": model.id,
+                "name": about.name,
+                "wire": about.wire,
+                "vision": accepts.image,
+                "audio": accepts.audio,
+            })
+        };
+        models.iter().map(row).collect()
+    }
+
+    async fn embed(&self, texts: Texts) -> Result<Value, MethodError> {
+        let wanted = texts.model.filter(|id| !id.is_empty());
+        let model = match wanted {
+            Some(id) => self.models().get(&id),
+            None => self.models().embedding(),
+        };
+        let model = model.ok_or_else(|| {
+            MethodError::new("no such model makes embeddings: configure models.embedding")
+        })?;
+        let made = model.model.embed(texts.input).await.map_err(failed)?;
+        let mut vectors = made.vectors;
+        if let Some(dimensions) = texts.dimensions {
+            for vector in &mut vectors {
+                vector.truncate(dimensions as usize);
+            }
+        }
+        value(json!(vectors))
+    }
+}

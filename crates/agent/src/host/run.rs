@@ -1,0 +1,339 @@
+//! `turn_run` and `agent_loop`: a plugin asks for an answer in a session, or for a loop of its own. It
+//! waits and is called back meanwhile, for its tools and for what it wants to hear.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::{
+    Allowed, BoxFuture, Cancel, Grant, Kind, MethodError, Mode, ModelMessage, Part, Peer, TurnStop,
+    Value,
+};
+use callgate_gate::{Call, Function, method as made};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::{failed, gone, hosted, offered, openai, session, user_parts, value};
+use crate::{
+    Agent, Arrived, Parent, TurnAsk, TurnError, TurnReport, Watch,
+    arrival::Occasion,
+    history::to_json,
+    turn::{Companion, Shape, Turn},
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Loop {
+    /// OpenAI's messages: all there is to ask with.
+    messages: Json,
+    /// `{name, description, parameters, handle}`; without a handle, the gate's method of that name.
+    #[serde(default)]
+    tools: Json,
+    #[serde(default)]
+    model: Option<String>,
+    /// Handed back with every step.
+    #[serde(default, rename = "ref")]
+    reference: Json,
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    max_steps: Option<u32>,
+    /// Seconds, for methods of the gate.
+    #[serde(default)]
+    tool_timeout: Option<f64>,
+    /// Pieces of the model's words come as items.
+    #[serde(default)]
+    stream: Option<bool>,
+    /// The event it belongs to, for the plugin's own use.
+    #[serde(default)]
+    #[allow(dead_code, reason = "accepted so that plugins need not leave it out")]
+    event: Json,
+}
+
+pub(super) fn agent_loop(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |call: Call, asked: Loop| {
+        let agent = agent.upgrade();
+        async move { agent.ok_or_else(gone)?.agent_loop(call, asked).await }
+    };
+    let method = made("agent_loop", Kind::Tool, handler);
+    hosted(method.doc("A loop of model and tools, in the plugin's own words."))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Run {
+    /// None is where the plugin acts.
+    #[serde(default)]
+    session: Option<String>,
+    /// The log's row that is to be answered.
+    #[serde(default)]
+    row: Option<i64>,
+    #[serde(default, rename = "ref")]
+    reference: Json,
+    #[serde(default)]
+    request: Option<Request>,
+    /// `request`: it is shown before it is asked.
+    #[serde(default)]
+    hooks: Vec<String>,
+    #[serde(default)]
+    max_steps: Option<u32>,
+    #[serde(default)]
+    tool_timeout: Option<f64>,
+    #[serde(default)]
+    stream: Option<bool>,
+    /// `worker`, which sends the answer itself, or `host`.
+    #[serde(default)]
+    deliver: Option<String>,
+}
+
+/// What is left out is as usual.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct Request {
+    /// The plugin's own request, not the message's: answered in tool mode.
+    own: bool,
+    prompt: Option<String>,
+    system_prompt: Option<String>,
+    /// OpenAI's messages, in place of the history.
+    contexts: Option<Json>,
+    model: Option<String>,
+    tools: Option<Json>,
+    images: Vec<String>,
+    /// Further parts of what the user says, as OpenAI has them.
+    extra_user_content_parts: Json,
+    #[allow(
+        dead_code,
+        reason = "accepted: the session's current conversation is used"
+    )]
+    conversation: Json,
+}
+
+pub(super) fn turn_run(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |call: Call, asked: Run| {
+        let agent = agent.upgrade();
+        async move { agent.ok_or_else(gone)?.turn_run(call, asked).await }
+    };
+    let method = made("turn_run", Kind::Tool, handler);
+    hosted(method.doc("Has a session's message answered; what is said comes as items."))
+}
+
+impl Agent {
+    async fn agent_loop(&self, call: Call, asked: Loop) -> Result<Value, MethodError> {
+        let session = session(&call, asked.session.as_deref())?;
+        let (caller, peer) = (call.caller, companion(call.peer)?);
+        self.within_depth(caller.depth)?;
+        let tools = offered(&asked.tools, &peer, &asked.reference)?;
+        // Of the gate's methods those that were named, as far as the caller holds them.
+        let named: Vec<String> = tools
+            .iter()
+            .filter(|tool| tool.ad_hoc.is_none())
+            .map(|tool| tool.spec.name.clone())
+            .filter(|name| match &caller.grant.methods {
+                Allowed::All => true,
+                Allowed::Only(held) => held.contains(name),
+            })
+            .collect();
+        let cancel = Cancel::default();
+        let ask = TurnAsk {
+            session,
+            user: caller.user,
+            role: caller.role,
+            parts: Vec::new(),
+            rows: Vec::new(),
+            conversation: None,
+            history: None,
+            persona: None,
+            mode: Mode::Tools,
+            model: asked.model.unwrap_or_default(),
+            parent: Some(Parent {
+                turn: caller.journal,
+                depth: caller.depth,
+                grant: Arc::new(Grant {
+                    methods: Allowed::Only(named),
+                    budget: caller.grant.budget.clone(),
+                    expires: caller.grant.expires,
+                }),
+            }),
+            shape: Shape {
+                history: Some(openai::messages(&asked.messages).map_err(MethodError::new)?),
+                bare: true,
+                tools: Some(tools),
+                rounds: asked.max_steps,
+                call_timeout: asked.tool_timeout.map(seconds),
+                companion: Some(Companion {
+                    hears_pieces: asked.stream == Some(true),
+                    ..Companion::silent(peer, asked.reference)
+                }),
+                ..Shape::default()
+            },
+            watch: Watch::default(),
+            cancel: cancel.clone(),
+        };
+        let agent = self.clone();
+        let looped = async move {
+            let (report, turn) = agent.loop_of(ask).await?;
+            Ok(loop_result(&report, &turn))
+        };
+        // Boxed: a tool of the loop may ask for a loop.
+        value(to_the_end(cancel, Box::pin(looped)).await?)
+    }
+
+    async fn turn_run(&self, call: Call, asked: Run) -> Result<Value, MethodError> {
+        let session = session(&call, asked.session.as_deref())?;
+        let (caller, peer) = (call.caller, companion(call.peer)?);
+        self.within_depth(caller.depth)?;
+        let row = match asked.row {
+            Some(id) => self.store().log().get(id).await.map_err(failed)?,
+            None => None,
+        };
+        let row = row.filter(|row| row.session == session);
+        if row.is_some() {
+            tokio::time::sleep(self.settings().debounce).await;
+        }
+        if self.is_answering_to(&session, &caller.user) {
+            if let Some(row) = row {
+                self.store().log().release(&row).await.map_err(failed)?;
+                self.answer_later(row);
+            }
+            return value(json!({"joined": true}));
+        }
+        let request = asked.request;
+        let mut occasion = Occasion::new(session, caller.user, caller.role);
+        if let Some(wished) = asked.row.and_then(|row| self.sessions().wished(row)) {
+            (occasion.overrule, occasion.watch) = wished;
+        }
+        if let Some(request) = &request {
+            if request.own {
+                occasion.overrule.mode = Some(Mode::Tools);
+            }
+            if request.model.is_some() {
+                occasion.overrule.model = request.model.clone();
+            }
+            let prompt = request.prompt.iter().map(Part::text);
+            let images = request
+                .images
+                .iter()
+                .map(|url| Part::Image { url: url.clone() });
+            let extra = user_parts(&request.extra_user_content_parts);
+            let extra = extra.into_iter().map(|(part, _)| part);
+            let parts: Vec<Part> = prompt.chain(extra).chain(images).collect();
+            occasion.prompt = (!parts.is_empty()).then_some(parts);
+        }
+        occasion.reserved = row;
+        occasion.shape = shape(asked.reference, &request.unwrap_or_default(), peer)?;
+        occasion.shape.rounds = asked.max_steps;
+        occasion.shape.call_timeout = asked.tool_timeout.map(seconds);
+        occasion.shape.budget = Some(caller.grant.budget.clone());
+        if let Some(companion) = &mut occasion.shape.companion {
+            companion.sees_request = asked.hooks.iter().any(|hook| hook == "request");
+            companion.hears_pieces = asked.stream == Some(true);
+            companion.delivers = asked.deliver.as_deref() != Some("host");
+        }
+        let (agent, cancel) = (self.clone(), occasion.cancel.clone());
+        let answered = async move {
+            Ok(match agent.answer_on(occasion).await? {
+                Arrived::Turn(report) => turn_result(&report),
+                _ => json!({"joined": true}),
+            })
+        };
+        value(to_the_end(cancel, Box::pin(answered)).await?)
+    }
+
+    /// Loops within loops, and agents within agents, end somewhere.
+    fn within_depth(&self, depth: u8) -> Result<(), MethodError> {
+        let limit = self.settings().depth;
+        match depth >= limit {
+            true => Err(MethodError::new(format!(
+                "agents may not be nested deeper than {limit}: do it yourself"
+            ))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A plugin that no longer waits has its turn stopped; the turn itself still comes to its recorded
+/// end.
+async fn to_the_end(
+    cancel: Cancel,
+    work: BoxFuture<'static, Result<Json, TurnError>>,
+) -> Result<Json, MethodError> {
+    struct Waiting(Cancel);
+
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            self.0.cancel();
+        }
+    }
+
+    let _waiting = Waiting(cancel);
+    match tokio::spawn(work).await {
+        Ok(done) => Ok(done?),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn companion(peer: Option<Peer>) -> Result<Peer, MethodError> {
+    peer.ok_or_else(|| MethodError::new("only a plugin can ask for this, and wait for it"))
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(super::LONG)
+}
+
+fn shape(reference: Json, request: &Request, peer: Peer) -> Result<Shape, MethodError> {
+    let tools = match &request.tools {
+        Some(tools) => Some(offered(tools, &peer, &reference)?),
+        None => None,
+    };
+    let history = match &request.contexts {
+        Some(contexts) => Some(openai::messages(contexts).map_err(MethodError::new)?),
+        None => None,
+    };
+    Ok(Shape {
+        system: request.system_prompt.clone(),
+        history,
+        tools,
+        companion: Some(Companion::silent(peer, reference)),
+        ..Shape::default()
+    })
+}
+
+fn role(stop: Option<TurnStop>) -> &'static str {
+    match stop {
+        Some(TurnStop::Error | TurnStop::Budget | TurnStop::Cancelled) => "err",
+        _ => "assistant",
+    }
+}
+
+fn turn_result(report: &TurnReport) -> Json {
+    json!({
+        "joined": false,
+        "role": role(report.stop),
+        "stop": report.stop,
+        "text": report.text,
+        "turn": report.turn,
+        "rounds": report.rounds,
+        "calls": report.calls,
+    })
+}
+
+fn loop_result(report: &TurnReport, turn: &Turn) -> Json {
+    let messages = &turn.request.messages;
+    let (reasoning, ended) = match messages.last() {
+        Some(ModelMessage::Assistant { reasoning, .. }) => (reasoning.as_str(), false),
+        // Its last word was a tool's.
+        _ => ("", role(report.stop) == "assistant"),
+    };
+    json!({
+        "role": role(report.stop),
+        "stop": report.stop,
+        "text": report.text,
+        "reasoning": reasoning,
+        "tool_calls": [],
+        "usage": turn.usage,
+        "messages": messages.iter().map(to_json).collect::<Vec<_>>(),
+        "ended": ended,
+        "steps": report.rounds,
+        "model": turn.facts.model,
+        "turn": report.turn,
+    })
+}

@@ -1,0 +1,113 @@
+//! `message_send` and `system_push`: what a plugin says by itself, to people and to the model.
+
+use callgate_contract::{Kind, Message, MethodError, Part, Points, Value, Verdict};
+use callgate_gate::{Call, Function, method as made};
+use callgate_store::LogRole;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{failed, gone, hosted, session};
+use crate::{Agent, Watch, arrival::Occasion};
+
+#[derive(Deserialize, JsonSchema)]
+struct Say {
+    /// None is where the plugin acts.
+    #[serde(default)]
+    session: Option<String>,
+    parts: Vec<Part>,
+    /// False: the log does not keep it.
+    #[serde(default)]
+    record: Option<bool>,
+    /// The platform's id of the message that this one answers.
+    #[serde(default)]
+    reference: Option<String>,
+}
+
+pub(super) fn message_send(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |call: Call, say: Say| {
+        let agent = agent.upgrade();
+        async move { agent.ok_or_else(gone)?.send(call, say).await }
+    };
+    hosted(made("message_send", Kind::Tool, handler).doc("Sends a message to a chat."))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Push {
+    /// None is where the plugin acts.
+    #[serde(default)]
+    session: Option<String>,
+    text: String,
+    /// The model is to react to it now.
+    #[serde(default)]
+    trigger: bool,
+}
+
+pub(super) fn system_push(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |call: Call, push: Push| {
+        let agent = agent.upgrade();
+        async move { agent.ok_or_else(gone)?.push(call, push).await }
+    };
+    let method = made("system_push", Kind::Tool, handler);
+    hosted(method.doc("Leaves a system row that the model and people see."))
+}
+
+impl Agent {
+    async fn send(&self, call: Call, say: Say) -> Result<Value, MethodError> {
+        let session = session(&call, say.session.as_deref())?;
+        let mut parts = say.parts;
+        if let Some(to) = say.reference.filter(|to| !to.is_empty()) {
+            parts.insert(0, Part::Reply { to, text: None });
+        }
+        if parts.is_empty() {
+            return Ok(Value::Null);
+        }
+        call.caller.grant.budget.take_message().map_err(failed)?;
+        let message = Message { session, parts };
+        let recorded = say.record != Some(false);
+        let outbox = self.store().outbox();
+        outbox
+            .send(call.caller.journal, &message, recorded)
+            .await
+            .map_err(failed)?;
+        self.deliver(&message.session).await;
+        Ok(Value::Null)
+    }
+
+    async fn push(&self, call: Call, push: Push) -> Result<Value, MethodError> {
+        let session = session(&call, push.session.as_deref())?;
+        let mut verdict = Verdict::Pass;
+        if !push.text.is_empty() {
+            for listener in self.listeners(Points::SYSTEM_ROW) {
+                verdict = verdict.max(listener.system_row(&session, &push.text).await);
+            }
+            if verdict == Verdict::Hide {
+                return Ok(Value::Null);
+            }
+            let parts = [Part::text(push.text.as_str())];
+            let log = self.store().log();
+            log.append(&session, LogRole::System, &parts)
+                .await
+                .map_err(failed)?;
+        }
+        let triggers = match verdict {
+            Verdict::Force => true,
+            Verdict::NoTurn | Verdict::Taken => false,
+            Verdict::Pass | Verdict::Hide => push.trigger,
+        };
+        if triggers {
+            let mut occasion = Occasion::new(session, call.caller.user, call.caller.role);
+            occasion.prompt = Some(vec![Part::text(push.text)]);
+            occasion.watch = Watch::default();
+            let agent = self.clone();
+            // Nobody waits for it: the plugin may be part of the turn that runs now.
+            tokio::spawn(async move {
+                if let Err(error) = agent.answer_on(occasion).await {
+                    tracing::warn!(%error, "a turn that a plugin asked for could not be run");
+                }
+            });
+        }
+        Ok(Value::Null)
+    }
+}

@@ -1,0 +1,62 @@
+//! What listeners add to a round of code mode: text for the prompt, and methods that are left out
+//! of it, of the code's stubs and of its grant.
+
+use std::sync::Arc;
+
+use callgate_contract::{Allowed, Caller, Grant, ModelMessage, ModelRequest, Part, Points};
+
+use super::Turn;
+
+impl Turn {
+    /// Asks the listeners anew: what they say holds for one round.
+    pub(crate) async fn collect(&mut self) {
+        self.contribution = Default::default();
+        for listener in self.agent.listeners(Points::COLLECT) {
+            let more = listener.collect(&self.facts).await;
+            self.contribution.prompt.extend(more.prompt);
+            self.contribution.hidden.extend(more.hidden);
+        }
+    }
+
+    pub(crate) fn contribute(&self, request: &mut ModelRequest) {
+        if !self.contribution.hidden.is_empty()
+            && let Some(ModelMessage::System { text }) = request.messages.first_mut()
+        {
+            *text = self.system_prompt();
+        }
+        let texts = self.contribution.prompt.iter();
+        let texts: Vec<String> = texts
+            .filter(|(_, text)| !text.trim().is_empty())
+            .map(|(plugin, text)| format!("## {plugin}\n{text}"))
+            .collect();
+        if texts.is_empty() {
+            return;
+        }
+        let part = Part::text(format!("# From plugins\n{}", texts.join("\n\n")));
+        match request.messages.last_mut() {
+            Some(ModelMessage::User { parts }) => parts.push(part),
+            _ => request
+                .messages
+                .push(ModelMessage::User { parts: vec![part] }),
+        }
+    }
+
+    /// On whose behalf this round acts: the turn's caller, without what is hidden.
+    pub(crate) fn round_caller(&self) -> Caller {
+        let mut caller = self.caller.clone();
+        if !self.contribution.hidden.is_empty() {
+            let methods = self.agent.gate().catalogue(&caller);
+            let names = methods.iter().map(|method| {
+                let info = method.info();
+                format!("{}/{}", info.origin, info.name)
+            });
+            let shown = names.filter(|name| !self.contribution.hidden.contains(name));
+            caller.grant = Arc::new(Grant {
+                methods: Allowed::Only(shown.collect()),
+                budget: caller.grant.budget.clone(),
+                expires: caller.grant.expires,
+            });
+        }
+        caller
+    }
+}

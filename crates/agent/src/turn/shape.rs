@@ -1,0 +1,252 @@
+//! [`Shape`]: how a turn differs from the usual where a plugin asked for it: other words, tools of
+//! its own, and the plugin itself as a companion that hears, changes and delivers.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::{
+    Budget, Messages, Method, MethodError, ModelMessage, Part, Peer, Shared, ToolSpec, Value, json,
+};
+use callgate_gate::AdHoc;
+use serde_json::{Value as Json, json};
+
+use super::Turn;
+use crate::history::{from_json, text_of, to_json};
+
+/// What is `None` is as usual.
+#[derive(Default)]
+pub(crate) struct Shape {
+    /// In place of the persona's words and ours.
+    pub(crate) system: Option<String>,
+    /// In place of the conversation's history.
+    pub(crate) history: Option<Messages>,
+    /// The history is all there is to ask with.
+    pub(crate) bare: bool,
+    /// In place of the methods that the grant holds.
+    pub(crate) tools: Option<Vec<Tool>>,
+    pub(crate) rounds: Option<u32>,
+    pub(crate) call_timeout: Option<Duration>,
+    /// What it may spend, shared with whoever asked.
+    pub(crate) budget: Option<Budget>,
+    pub(crate) companion: Option<Companion>,
+    /// The companion wants no answer after all.
+    pub(crate) stopped: bool,
+}
+
+/// Methods, and how a model sees them.
+type Offered = (Vec<Arc<dyn Method>>, Shared<ToolSpec>);
+
+/// A tool of one loop.
+#[derive(Clone)]
+pub(crate) struct Tool {
+    pub(crate) spec: ToolSpec,
+    /// `None`: the gate's method of that name.
+    pub(crate) ad_hoc: Option<AdHoc>,
+}
+
+/// The plugin that asked for the turn and waits for it.
+pub(crate) struct Companion {
+    pub(crate) peer: Peer,
+    /// The plugin's own name for what it asked.
+    pub(crate) reference: Json,
+    /// It wants to see the request before it is asked.
+    pub(crate) sees_request: bool,
+    /// It wants the model's words piece by piece.
+    pub(crate) hears_pieces: bool,
+    /// The answer is its to send.
+    pub(crate) delivers: bool,
+}
+
+impl Companion {
+    /// One that only waits, and answers for its tools.
+    pub(crate) fn silent(peer: Peer, reference: Json) -> Self {
+        Companion {
+            peer,
+            reference,
+            sees_request: false,
+            hears_pieces: false,
+            delivers: false,
+        }
+    }
+
+    pub(crate) async fn tell(&self, item: Json) -> Result<(), MethodError> {
+        self.peer.item(value(item)?).await
+    }
+
+    pub(crate) async fn ask(&self, step: &str, fields: Json) -> Result<Json, MethodError> {
+        let Json::Object(mut fields) = fields else {
+            return Err(MethodError::new("a step has named arguments"));
+        };
+        fields.insert("ref".into(), self.reference.clone());
+        let fields = fields.into_iter();
+        let arguments = fields.map(|(name, field)| Ok((name, value(field)?)));
+        let arguments: Result<Vec<(String, Value)>, MethodError> = arguments.collect();
+        let answer = self.peer.ask(step, arguments?).await?;
+        Ok(json::to_json(&answer))
+    }
+}
+
+fn value(json: Json) -> Result<Value, MethodError> {
+    json::from_json(json).map_err(|error| MethodError::new(error.to_string()))
+}
+
+impl Turn {
+    /// The methods of a round and how the model sees them.
+    pub(crate) fn offered(&self) -> Option<Offered> {
+        let tools = self.shape.tools.as_ref()?;
+        let method = |tool: &Tool| match &tool.ad_hoc {
+            Some(ad_hoc) => Some(ad_hoc.method().clone()),
+            None => self.agent.gate().find(&tool.spec.name),
+        };
+        let methods = tools.iter().filter_map(method).collect();
+        let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
+        Some((methods, specs))
+    }
+
+    pub(crate) fn ad_hoc(&self, name: &str) -> Option<&AdHoc> {
+        let tools = self.shape.tools.as_ref()?;
+        let tool = tools.iter().find(|tool| tool.spec.name == name)?;
+        tool.ad_hoc.as_ref()
+    }
+
+    /// Text of a round that goes on.
+    pub(crate) async fn tell_text(&self, text: &str) {
+        if let Some(companion) = &self.shape.companion
+            && !text.trim().is_empty()
+            && let Err(error) = companion
+                .tell(json!({"type": "text", "text": text, "final": false}))
+                .await
+        {
+            tracing::debug!(%error, "the plugin that asked for a turn does not listen");
+        }
+    }
+
+    /// True if the companion has taken the answer.
+    pub(crate) async fn hand_over(&self, answer: &[Part]) -> bool {
+        match &self.shape.companion {
+            Some(companion) if companion.delivers => {
+                let item = json!({
+                    "type": "text", "text": text_of(answer), "parts": answer, "final": true,
+                });
+                companion.tell(item).await.is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// Lets the companion change what the first round is asked. `said` is what the user said; what
+    /// the conversation keeps of it comes back.
+    pub(crate) async fn show_request(&mut self, said: Vec<Part>) -> Vec<Part> {
+        let Some(companion) = self.shape.companion.as_ref().filter(|c| c.sees_request) else {
+            return said;
+        };
+        let messages = &self.request.messages;
+        let system = match messages.first() {
+            Some(ModelMessage::System { text }) => text.as_str(),
+            _ => "",
+        };
+        let begin = usize::from(!system.is_empty());
+        let end = messages.len().saturating_sub(1).max(begin);
+        let history = messages.get(begin..end).unwrap_or_default();
+        let image = |part: &Part| match part {
+            Part::Image { url } => Some(url.clone()),
+            _ => None,
+        };
+        let shown = json!({ "request": {
+            "prompt": text_of(&said),
+            "images": said.iter().filter_map(image).collect::<Vec<_>>(),
+            "system_prompt": system,
+            "contexts": history.iter().map(to_json).collect::<Vec<_>>(),
+            "model": self.model.id,
+            "tools": self.tool_names(),
+            "conversation": self.facts.conversation.map(|id| json!({"id": id.to_string()})),
+        }});
+        match companion.ask("request", shown).await {
+            Ok(changed) if changed["stop"] == true => {
+                self.shape.stopped = true;
+                said
+            }
+            Ok(changed) => {
+                let kept = self.change_words(said, &changed);
+                self.change_request(&changed, begin..end);
+                kept
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a plugin could not look at the request");
+                said
+            }
+        }
+    }
+
+    /// What the user says from now on: another text, further parts.
+    fn change_words(&mut self, said: Vec<Part>, changed: &Json) -> Vec<Part> {
+        let mut kept = said;
+        if let Some(new) = changed["prompt"].as_str()
+            && new != text_of(&kept)
+        {
+            self.change_prompt(new);
+            kept.retain(|part| !matches!(part, Part::Text { .. }));
+            kept.insert(0, Part::text(new));
+        }
+        let extra = crate::host::user_parts(&changed["extra_user_content_parts"]);
+        if let Some(ModelMessage::User { parts }) = self.request.messages.last_mut() {
+            let moment = parts.len().saturating_sub(1);
+            parts.splice(moment..moment, extra.iter().map(|(part, _)| part.clone()));
+        }
+        let lasting = extra.into_iter().filter(|(_, keeps)| *keeps);
+        kept.extend(lasting.map(|(part, _)| part));
+        kept
+    }
+
+    fn tool_names(&self) -> Vec<String> {
+        let methods = match self.offered() {
+            Some((methods, _)) => methods,
+            None => self.agent.gate().catalogue(&self.caller),
+        };
+        methods.iter().map(|m| m.info().name.clone()).collect()
+    }
+
+    /// In place of what was said; where the whole chat is shown, beside it.
+    fn change_prompt(&mut self, prompt: &str) {
+        let shows_chat = self.shows_chat();
+        let Some(ModelMessage::User { parts }) = self.request.messages.last_mut() else {
+            return;
+        };
+        if !shows_chat {
+            let moment = parts.len().saturating_sub(1);
+            let mut place = 0;
+            parts.retain(|part| {
+                place += 1;
+                place > moment || !matches!(part, Part::Text { .. })
+            });
+        }
+        parts.insert(0, Part::text(prompt));
+    }
+
+    fn change_request(&mut self, changed: &Json, history: std::ops::Range<usize>) {
+        let messages = &mut self.request.messages;
+        if let Some(contexts) = changed["contexts"].as_array() {
+            let contexts: Vec<ModelMessage> = contexts.iter().filter_map(from_json).collect();
+            messages.splice(history, contexts);
+        }
+        if let Some(system) = changed["system_prompt"].as_str() {
+            match messages.first_mut() {
+                Some(ModelMessage::System { text }) => system.clone_into(text),
+                _ if system.is_empty() => {}
+                _ => messages.insert(0, ModelMessage::system(system)),
+            }
+        }
+        if let Some(model) = changed["model"].as_str()
+            && let Some(model) = self.agent.models().get(model)
+        {
+            self.model = model.clone();
+        }
+        if let Some(tools) = changed.get("tools").filter(|tools| tools.is_array())
+            && let Some(companion) = &self.shape.companion
+        {
+            match crate::host::offered(tools, &companion.peer, &companion.reference) {
+                Ok(tools) => self.shape.tools = Some(tools),
+                Err(error) => tracing::warn!(%error, "a plugin's tools are left out"),
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Keys and remote clients, as the operator administers them.
+
+use callgate_server::remote::{METHOD, METHODS, OPERATOR};
+use callgate_store::ClientState;
+use serde_json::{Value as Json, json};
+
+use super::App;
+use crate::{failure::Failure, request::NewKey};
+
+/// Scopes of the other surfaces, which remote clients have no use for.
+const OTHERS: [&str; 2] = ["chat", "models"];
+
+impl App {
+    pub(super) async fn new_key(&self, new: NewKey) -> Result<Json, Failure> {
+        let mut scopes = new.scopes;
+        if scopes.is_empty() {
+            // What a key without flags may do: call the methods that remote clients see.
+            scopes.push(METHODS.to_owned());
+        }
+        let known = |scope: &str| {
+            [OPERATOR, METHODS].contains(&scope)
+                || OTHERS.contains(&scope)
+                || scope
+                    .strip_prefix(METHOD)
+                    .is_some_and(|name| !name.is_empty())
+        };
+        if let Some(unknown) = scopes.iter().find(|scope| !known(scope)) {
+            return Err(Failure::new(
+                format!("no scope '{unknown}'"),
+                "there are operator, methods, method:NAME, chat and models",
+            ));
+        }
+        let keys = self.store.keys();
+        let (id, key) = keys.create_for(&scopes, new.client.as_deref()).await?;
+        Ok(json!({ "id": id, "key": key }))
+    }
+
+    pub(super) async fn revoke_key(&self, id: &str) -> Result<Json, Failure> {
+        self.store.keys().revoke(id).await?;
+        self.remote.clients().key_revoked(id);
+        Ok(json!({ "revoked": id }))
+    }
+
+    /// The operator's key, if this is the first start of a server here.
+    pub async fn first_key(&self) -> Result<Option<String>, Failure> {
+        let keys = self.store.keys().list().await?;
+        let operator = |scopes: &[String]| scopes.iter().any(|scope| scope == OPERATOR);
+        if keys.iter().any(|key| operator(&key.scopes)) {
+            return Ok(None);
+        }
+        let (_, key) = self.store.keys().create(&[OPERATOR.to_owned()]).await?;
+        Ok(Some(key))
+    }
+
+    /// Those that asked, and those that are connected now.
+    pub(super) async fn list_clients(&self) -> Result<Json, Failure> {
+        let mut listed = Vec::new();
+        let connected = self.remote.roster().clients();
+        let is_connected = |id: &str| connected.iter().any(|peer| peer.client() == id);
+        for client in self.store.clients().list().await? {
+            let here = is_connected(&client.id);
+            let mut shown = json!(client);
+            shown["connected"] = here.into();
+            listed.push(shown);
+        }
+        for peer in connected {
+            if listed.iter().any(|shown| shown["id"] == peer.client()) {
+                continue;
+            }
+            listed.push(json!({
+                "id": peer.client(),
+                "kind": peer.kind(),
+                "description": peer.description(),
+                "origin": peer.origin(),
+                "state": if peer.standing().key.is_some() { "key" } else { "guest" },
+                "connected": true,
+            }));
+        }
+        Ok(Json::Array(listed))
+    }
+
+    pub(super) async fn decide_client(&self, id: &str, approve: bool) -> Result<Json, Failure> {
+        let state = match approve {
+            true => ClientState::Approved,
+            false => ClientState::Revoked,
+        };
+        self.remote.clients().decide(id, state).await?;
+        Ok(json!({ "id": id, "state": state }))
+    }
+}

@@ -1,0 +1,303 @@
+//! The plugins of a data directory: installed ones, the operator's functions, and those a command
+//! was given. They are loaded when something first needs them.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use callgate_contract::{Value, json as value_json};
+use callgate_plugins::{
+    Loaded, Plugin, PluginOptions, Plugins, Source, WorkerError,
+    check::CheckReport,
+    install::{Installed, Library},
+    survey::Survey,
+    watch::Look,
+};
+use serde_json::{Map, Value as Json, json};
+
+use super::{App, Settings};
+use crate::{failure::Failure, plugins::Given};
+
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The name of the operator's functions as a plugin.
+const FUNCTIONS: &str = "functions";
+
+/// What the app knows of plugins beside [`Plugins`].
+pub(super) struct Shelf {
+    pub(super) plugins: Plugins,
+    library: Library,
+    /// The folder of the operator's functions.
+    functions: PathBuf,
+    given: Vec<Given>,
+}
+
+impl Shelf {
+    pub(super) fn open(
+        settings: &Settings,
+        gate: callgate_gate::Gate,
+        store: callgate_store::Store,
+        packages: &[String],
+    ) -> Result<Shelf, Failure> {
+        let mut options = PluginOptions::new(&settings.data);
+        // Without an interpreter the first plugin will say so: other commands need none.
+        if let Ok(python) = settings.config.python() {
+            options.python = python;
+        }
+        options.packages = packages.to_vec();
+        let broken = |error: std::io::Error| {
+            let hint = "check the space and the permissions there with `callgate doctor`";
+            Failure::new(format!("plugins cannot be hosted: {error}"), hint)
+        };
+        let environments = callgate_plugins::environment::Environments::new(
+            settings.data.join("environments"),
+            options.python.clone(),
+            callgate_plugins::library(&settings.data).map_err(broken)?,
+        );
+        Ok(Shelf {
+            plugins: Plugins::open(gate, store, options).map_err(broken)?,
+            library: Library::new(&settings.data, environments),
+            functions: settings.data.join(FUNCTIONS),
+            given: settings.given.clone(),
+        })
+    }
+
+    fn functions_source(&self) -> Source {
+        Source {
+            path: self.functions.clone(),
+            flavour: "native".to_owned(),
+            worker: "native".to_owned(),
+            options: Map::from_iter([(FUNCTIONS.to_owned(), json!(true))]),
+        }
+    }
+
+    /// Everything that is to be loaded, with what is known of it.
+    fn sources(&self) -> Vec<Given> {
+        let mut sources = Vec::new();
+        if !Look::at(&self.functions).is_empty() {
+            sources.push(unread(self.functions_source()));
+        }
+        let installed = self.library.list().into_iter().filter(|it| it.enabled);
+        sources.extend(installed.map(|plugin| unread(self.source(&plugin))));
+        sources.extend(self.given.iter().cloned());
+        sources
+    }
+
+    fn source(&self, installed: &Installed) -> Source {
+        Source {
+            path: self.library.code(&installed.name),
+            flavour: installed.flavour.clone(),
+            worker: installed.worker.clone(),
+            options: Map::new(),
+        }
+    }
+
+    /// The loaded plugin that somebody means by its id, or by the name of its folder.
+    fn find(&self, name: &str) -> Option<Plugin> {
+        let by_id = self.plugins.plugin(name);
+        let plugins = self.plugins.list().into_iter();
+        by_id.or_else(|| plugins.into_iter().find(|it| it.source.name() == name))
+    }
+}
+
+fn unread(source: Source) -> Given {
+    let survey = Survey {
+        path: source.path.clone(),
+        flavour: Some(source.flavour.clone()),
+        name: source.name(),
+        ..Survey::default()
+    };
+    Given {
+        source,
+        survey,
+        notes: Vec::new(),
+    }
+}
+
+impl App {
+    pub fn gate(&self) -> &callgate_gate::Gate {
+        &self.gate
+    }
+
+    pub fn plugins(&self) -> &Plugins {
+        &self.shelf.plugins
+    }
+
+    /// Loads what is to be loaded, the first time it is asked; what came of it.
+    pub async fn with_plugins(&self) -> &[CheckReport] {
+        let load = || async { self.load_and_tell(self.shelf.sources()).await };
+        self.loaded.get_or_init(load).await
+    }
+
+    /// What plugins ask of the host, also while they load, the agent answers in part.
+    async fn wire_for_plugins(&self) {
+        if let Err(failure) = self.agent.get_or_try_init(|| self.wire()).await {
+            tracing::warn!(
+                reason = failure.error,
+                "plugins cannot reach models or send messages"
+            );
+        }
+    }
+
+    /// Only what the command was given, and nothing that is installed.
+    pub async fn load_given(&self) -> Vec<CheckReport> {
+        self.load(self.shelf.given.clone()).await
+    }
+
+    async fn load(&self, given: Vec<Given>) -> Vec<CheckReport> {
+        if given.is_empty() {
+            return Vec::new();
+        }
+        self.wire_for_plugins().await;
+        let sources = given.iter().map(|given| given.source.clone()).collect();
+        let mut results = self.shelf.plugins.load(sources).await;
+        let mut reports = Vec::new();
+        for given in given {
+            let found = results
+                .iter()
+                .position(|(source, _)| source.path == given.source.path);
+            let Some((_, result)) = found.map(|index| results.remove(index)) else {
+                continue;
+            };
+            reports.push(report(&given, &result));
+        }
+        reports
+    }
+
+    /// The same, and the operator learns of what did not load.
+    async fn load_and_tell(&self, given: Vec<Given>) -> Vec<CheckReport> {
+        let reports = self.load(given).await;
+        reports.iter().for_each(tell);
+        reports
+    }
+
+    /// Loads plugins again from their files; also those that came or went since.
+    pub(super) async fn reload_plugins(&self, name: Option<String>) -> Result<Json, Failure> {
+        if self.loaded.get().is_none() {
+            let reports = self.with_plugins().await;
+            return Ok(json!(wanted(reports, name.as_deref())));
+        }
+        let sources = self.shelf.sources();
+        for plugin in self.shelf.plugins.list() {
+            let stays = sources
+                .iter()
+                .any(|it| it.source.path == plugin.source.path);
+            if !stays || is_meant(&plugin.source, &plugin.loaded, name.as_deref()) {
+                self.shelf.plugins.unload(&plugin.loaded.id).await;
+            }
+        }
+        let loaded = self.shelf.plugins.list();
+        let is_loaded = |given: &Given| loaded.iter().any(|it| it.source.path == given.source.path);
+        let missing: Vec<Given> = sources.into_iter().filter(|it| !is_loaded(it)).collect();
+        let reports = self.load_and_tell(missing).await;
+        Ok(json!(wanted(&reports, name.as_deref())))
+    }
+
+    pub(super) async fn plugin_config(
+        &self,
+        name: &str,
+        set: Map<String, Json>,
+    ) -> Result<Json, Failure> {
+        self.with_plugins().await;
+        let Some(plugin) = self.shelf.find(name) else {
+            return Err(Failure::new(
+                format!("no plugin '{name}' is loaded"),
+                "see them all with `callgate plugin list`",
+            ));
+        };
+        let Some(worker) = self.shelf.plugins.worker_of(&plugin.loaded.id) else {
+            return Err(Failure::new(format!("'{name}' has no worker"), "reload it"));
+        };
+        let mut arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id))];
+        let mut step = "config_get";
+        if !set.is_empty() {
+            step = "config_set";
+            let values = value_json::from_json(Json::Object(set))
+                .map_err(|error| Failure::new(error.to_string(), "give values as JSON"))?;
+            arguments.push(("values".to_owned(), values));
+        }
+        let answer = worker.ask(step, arguments, None).await;
+        let answer = answer.map_err(|error| {
+            let hint = "`callgate plugin config NAME` shows the settings and their types";
+            Failure::new(error.to_string(), hint)
+        })?;
+        Ok(value_json::to_json(&answer))
+    }
+
+    /// Loads again what changes, as long as the app lives: the operator's functions, and plugins that
+    /// a command was given.
+    pub fn follow_plugins(&self) {
+        let app = self.clone();
+        tokio::spawn(async move {
+            app.with_plugins().await;
+            let given = app.shelf.given.iter().map(|it| it.source.clone());
+            let mut followed: Vec<(Source, Look)> = given
+                .chain([app.shelf.functions_source()])
+                .map(|source| (source.clone(), Look::at(&source.path)))
+                .collect();
+            loop {
+                tokio::time::sleep(LOOK).await;
+                for (source, seen) in &mut followed {
+                    let now = Look::at(&source.path);
+                    if now != *seen {
+                        *seen = now;
+                        app.changed(source).await;
+                    }
+                }
+            }
+        });
+    }
+
+    async fn changed(&self, source: &Source) {
+        tracing::info!(plugin = source.name(), "its files have changed");
+        let plugins = &self.shelf.plugins;
+        let known = plugins
+            .list()
+            .into_iter()
+            .find(|it| it.source.path == source.path);
+        if let Some(known) = known {
+            plugins.unload(&known.loaded.id).await;
+        }
+        if !Look::at(&source.path).is_empty() {
+            self.load_and_tell(vec![unread(source.clone())]).await;
+        }
+    }
+}
+
+fn report(given: &Given, result: &Result<Loaded, WorkerError>) -> CheckReport {
+    CheckReport::new(&given.survey, result.as_ref(), given.notes.clone(), &[])
+}
+
+/// The operator learns of what did not load, and of functions that replace others.
+fn tell(report: &CheckReport) {
+    let (plugin, path) = (report.name.as_str(), report.path.as_str());
+    if let Some(error) = &report.error {
+        let hint = report.hint.as_deref().unwrap_or_default();
+        let traceback = report.traceback.as_deref().unwrap_or_default();
+        tracing::warn!(
+            plugin,
+            path,
+            hint,
+            "a plugin does not load: {error}\n{traceback}"
+        );
+    }
+    if plugin == FUNCTIONS {
+        for warning in &report.warnings {
+            tracing::warn!(path, "{warning}");
+        }
+    }
+}
+
+fn is_meant(source: &Source, loaded: &Loaded, name: Option<&str>) -> bool {
+    name.is_none_or(|name| name == loaded.id || name == source.name())
+}
+
+fn wanted<'a>(reports: &'a [CheckReport], name: Option<&str>) -> Vec<&'a CheckReport> {
+    let is_meant = |report: &&CheckReport| {
+        let folder = std::path::Path::new(&report.path).file_name();
+        name.is_none_or(|name| report.id.as_deref() == Some(name) || folder == Some(name.as_ref()))
+    };
+    reports.iter().filter(is_meant).collect()
+}
+
+/// Ready to be given to [`App`].
+pub(super) type Loading = Arc<tokio::sync::OnceCell<Vec<CheckReport>>>;

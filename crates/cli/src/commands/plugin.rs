@@ -1,0 +1,39 @@
+//! `callgate plugin`: what is installed, and the tools for those who write plugins. Checking and
+//! testing need no data directory: they work in a temporary one.
+
+mod check;
+mod config;
+mod install;
+mod new;
+mod test;
+mod workshop;
+
+use std::process::ExitCode;
+
+use callgate_plugins::environment::InstallError;
+
+use crate::{
+    args::{Common, Plugin, PluginCommand},
+    failure::Failure,
+};
+
+pub async fn perform(common: &Common, plugin: Plugin) -> Result<ExitCode, Failure> {
+    match plugin.command {
+        PluginCommand::List => install::list(common),
+        PluginCommand::Check(check) => check::perform(common, check).await,
+        PluginCommand::Test(test) => test::perform(common, test).await,
+        PluginCommand::New(new) => new::perform(common, new),
+        PluginCommand::Install(install) => install::perform(common, install).await,
+        PluginCommand::Remove { name } => install::remove(common, &name).await,
+        PluginCommand::Enable { name } => install::enable(common, &name, true).await,
+        PluginCommand::Disable { name } => install::enable(common, &name, false).await,
+        PluginCommand::Reload { name } => install::reload(common, name).await,
+        PluginCommand::Config(config) => config::perform(common, config).await,
+    }
+}
+
+impl From<InstallError> for Failure {
+    fn from(error: InstallError) -> Self {
+        Failure::new(error.to_string(), error.hint())
+    }
+}

@@ -1,0 +1,59 @@
+//! Only the tested plugin's methods are seen by models and code: what the product itself offers is
+//! hidden from them.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    BoxFuture, CallContext, Caller, Grant, JournalId, Method, MethodError, MethodInfo, Reply, Role,
+    SessionKey, SessionType, Surface, Value,
+};
+use callgate_gate::Gate;
+
+/// Takes away what is in the gate by now from the AI's callers.
+pub fn hide_others(gate: &Gate) {
+    let Ok(session) = SessionKey::new("test", SessionType::FriendMessage, "nobody") else {
+        return;
+    };
+    for surface in [Surface::Code, Surface::ToolCall] {
+        let caller = Caller {
+            session: session.clone(),
+            user: String::new(),
+            role: Role::Operator,
+            surface,
+            journal: JournalId::fresh(),
+            depth: 0,
+            grant: Arc::new(Grant::everything()),
+        };
+        for method in gate.catalogue(&caller) {
+            let mut info = method.info().clone();
+            info.exposure.code = false;
+            info.exposure.tool_calls = false;
+            let hidden = Arc::new(Hidden { info, method });
+            // That a method is replaced is worth a warning, except here.
+            let quiet = tracing::subscriber::NoSubscriber::default();
+            let registered = tracing::subscriber::with_default(quiet, || gate.register(hidden));
+            if let Err(error) = registered {
+                tracing::warn!(%error, "a method is not hidden");
+            }
+        }
+    }
+}
+
+struct Hidden {
+    info: MethodInfo,
+    method: Arc<dyn Method>,
+}
+
+impl Method for Hidden {
+    fn info(&self) -> &MethodInfo {
+        &self.info
+    }
+
+    fn call<'a>(
+        &'a self,
+        context: CallContext<'a>,
+        arguments: Vec<(String, Value)>,
+    ) -> BoxFuture<'a, Result<Reply, MethodError>> {
+        self.method.call(context, arguments)
+    }
+}

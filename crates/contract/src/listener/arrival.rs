@@ -1,0 +1,43 @@
+//! A message as listeners hear of it, and what they say is to become of it.
+
+use crate::{Part, Role, SessionKey};
+
+/// A message that is in the log.
+#[derive(Clone, Debug)]
+pub struct ArrivalFacts {
+    /// Its row in the log: what a turn asked for by the listener answers.
+    pub row: i64,
+    pub session: SessionKey,
+    pub user: String,
+    /// As the platform shows the user.
+    pub name: String,
+    pub role: Role,
+    pub parts: Vec<Part>,
+    /// The platform's own id of the message.
+    pub message_id: Option<String>,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    /// It mentions the bot or replies to it.
+    pub mentioned: bool,
+    /// The wake prefix it begins with, if any.
+    pub prefix: Option<String>,
+    /// What the session's own rule says: it would be answered.
+    pub wanted: bool,
+}
+
+/// What is to become of a message. Of several the strongest counts; the order here is from the
+/// weakest to the strongest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The session's rule decides.
+    #[default]
+    Pass,
+    /// It stays in the log and is not answered.
+    NoTurn,
+    /// It is answered, whatever the rule says.
+    Force,
+    /// The listener has dealt with it, or asks for the turn itself.
+    Taken,
+    /// It is kept out of prompts and not answered.
+    Hide,
+}

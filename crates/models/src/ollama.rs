@@ -1,0 +1,7 @@
+//! The chat wire of Ollama: an object a line.
+
+mod reader;
+mod request;
+
+pub(crate) use reader::Lines;
+pub use request::body;

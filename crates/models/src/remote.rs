@@ -1,0 +1,193 @@
+//! [`Remote`]: a model on a server, whichever its wire.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::{
+    About, Accepts, BoxFuture, Embeddings, Model, ModelError, ModelOptions, ModelRequest,
+    ModelStream, Price,
+};
+use reqwest::{
+    Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+};
+use secrecy::ExposeSecret;
+
+use crate::{
+    decoder::Decoder,
+    embedding,
+    error::InvalidModel,
+    exchange::Exchange,
+    keys::{Key, Keys},
+    price,
+    settings::ModelSettings,
+    wire::{Dialect, Wire},
+};
+
+#[derive(Debug)]
+pub struct Remote {
+    /// Shared with every stream, which may outlive the model's place in the catalogue.
+    server: Arc<Server>,
+    dialect: Dialect,
+    options: ModelOptions,
+    accepts: Accepts,
+    answers_at: Arc<str>,
+    embeddings_at: Option<Arc<str>>,
+}
+
+/// How a model's server is spoken to, and how patiently.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) id: String,
+    pub(crate) keys: Keys,
+    pub(crate) silence: Duration,
+    pub(crate) retries: u32,
+    pub(crate) price: Option<Price>,
+    wire: Wire,
+    model: String,
+    headers: HeaderMap,
+}
+
+impl Remote {
+    pub fn new(settings: ModelSettings) -> Result<Self, InvalidModel> {
+        let wire = settings.wire();
+        let headers = headers(wire, &settings)?;
+        let base = address(&settings)?;
+        let model = settings.name().to_owned();
+        let host = base.host_str().unwrap_or_default();
+        let server = Server {
+            price: settings.price.or_else(|| price::of(host, &model)),
+            id: settings.id,
+            keys: Keys::new(settings.keys),
+            silence: settings.silence,
+            retries: settings.retries,
+            wire,
+            model: model.clone(),
+            headers,
+        };
+        let text = |url: Url| Arc::from(url.as_str());
+        Ok(Remote {
+            answers_at: text(wire.answers_at(&base, &model)),
+            embeddings_at: wire.embeddings_at(&base, &model).map(text),
+            server: Arc::new(server),
+            dialect: Dialect {
+                model,
+                max_completion_tokens: host == "api.openai.com",
+                return_reasoning: settings.return_reasoning,
+            },
+            options: settings.options,
+            accepts: settings.accepts.unwrap_or_else(|| wire.usually_accepts()),
+        })
+    }
+
+    async fn embedded(&self, texts: &[String]) -> Result<Embeddings, ModelError> {
+        let wire = self.server.wire;
+        let url = self.embeddings_at.as_ref().ok_or_else(|| {
+            let message = format!("the wire '{wire}' has no embeddings");
+            ModelError::BadRequest { message }
+        })?;
+        let mut all = Embeddings::default();
+        for texts in texts.chunks(embedding::MOST) {
+            let body = embedding::body(wire, &self.dialect.model, texts, &self.options.extra);
+            let body = body.to_string().into_bytes();
+            let exchange = Exchange::new(Arc::clone(&self.server), Arc::clone(url), body);
+            let answer = exchange.whole().await?;
+            let mut some = embedding::read(wire, &answer, texts.len())?;
+            if let Some(usage) = &mut some.usage {
+                usage.money = self.server.price.map(|price| price.of(usage));
+            }
+            all.vectors.append(&mut some.vectors);
+            all.usage = embedding::sum(all.usage, some.usage);
+        }
+        Ok(all)
+    }
+}
+
+impl Model for Remote {
+    fn stream(&self, mut request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        request.options = request.options.or(&self.options);
+        let body = self.server.wire.body(&self.dialect, &request).to_string();
+        let (server, url) = (Arc::clone(&self.server), Arc::clone(&self.answers_at));
+        let exchange = Exchange::new(server, url, body.into_bytes());
+        Box::pin(exchange.begin())
+    }
+
+    fn accepts(&self) -> Accepts {
+        self.accepts
+    }
+
+    fn about(&self) -> About {
+        About {
+            wire: Some(self.server.wire.to_string()),
+            name: Some(self.dialect.model.clone()),
+            price: self.server.price,
+            fallback: Vec::new(),
+        }
+    }
+
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embeddings, ModelError>> {
+        Box::pin(async move { self.embedded(&texts).await })
+    }
+}
+
+impl Server {
+    pub(crate) fn decoder(&self) -> Decoder {
+        Decoder::new(self.wire, self.model.as_str())
+    }
+
+    /// A header of the operator's own replaces the key.
+    pub(crate) fn headers(&self, key: &Key) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let (name, before) = self.wire.key_header();
+        let shown = key.shown(before).and_then(|shown| secret(&shown));
+        if let Some(shown) = shown
+            && !headers.contains_key(AUTHORIZATION)
+            && !headers.contains_key(name)
+        {
+            headers.insert(HeaderName::from_static(name), shown);
+        }
+        headers
+    }
+}
+
+fn address(settings: &ModelSettings) -> Result<Url, InvalidModel> {
+    let url = Url::parse(&settings.base_url).ok();
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or_else(|| InvalidModel::Address {
+        id: settings.id.clone(),
+        base_url: settings.base_url.clone(),
+    })
+}
+
+fn headers(wire: Wire, settings: &ModelSettings) -> Result<HeaderMap, InvalidModel> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in wire.headers() {
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+    }
+    for (name, value) in &settings.headers {
+        let header = HeaderName::from_bytes(name.as_bytes()).ok();
+        let (Some(header), Some(value)) = (header, secret(value.expose_secret())) else {
+            return Err(InvalidModel::Header {
+                id: settings.id.clone(),
+                name: name.clone(),
+            });
+        };
+        headers.insert(header, value);
+    }
+    let unsendable = |key: &&secrecy::SecretString| secret(key.expose_secret()).is_none();
+    match settings.keys.iter().find(unsendable) {
+        Some(_) => Err(InvalidModel::Header {
+            id: settings.id.clone(),
+            name: "key".to_owned(),
+        }),
+        None => Ok(headers),
+    }
+}
+
+fn secret(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value.trim()).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}

@@ -1,0 +1,58 @@
+//! Why an environment or a plugin could not be put in place, and what to do about it.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    #[error("no installer for Python packages was found")]
+    NoInstaller,
+    #[error("cannot run {program}: {source}")]
+    Start { program: String, source: io::Error },
+    #[error("{program} failed: {words}")]
+    Failed { program: String, words: String },
+    #[error("{packages} could not be installed: {words}")]
+    Packages { packages: String, words: String },
+    /// The packages do not go together with what other plugins of the worker use.
+    #[error("{packages} cannot be installed beside what is there: {words}")]
+    Conflict { packages: String, words: String },
+    #[error("cannot write {}: {source}", path.display())]
+    Files { path: PathBuf, source: io::Error },
+    #[error("'{what}' is no plugin: {reason}")]
+    NoPlugin { what: String, reason: String },
+    #[error("there is already a plugin '{0}'")]
+    Exists(String),
+    #[error("there is no plugin '{0}'")]
+    Unknown(String),
+}
+
+impl InstallError {
+    pub(crate) fn files(path: &Path, source: io::Error) -> Self {
+        InstallError::Files {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub fn hint(&self) -> &'static str {
+        match self {
+            InstallError::NoInstaller => {
+                "install uv (https://docs.astral.sh/uv/) or pip (Debian: apt install python3-pip)"
+            }
+            InstallError::Start { .. } => "install it, or check PATH",
+            InstallError::Failed { .. } => "its own words say why; `callgate doctor` checks the rest",
+            InstallError::Packages { .. } => {
+                "check the names and the network; what was installed before is unchanged"
+            }
+            InstallError::Conflict { .. } => "give the plugin a worker of its own",
+            InstallError::Files { .. } => "check the space and the permissions there",
+            InstallError::NoPlugin { .. } => {
+                "give a folder, a .py file, a .zip file or the URL of a git repository"
+            }
+            InstallError::Exists(_) => "add --replace to put the new one in its place",
+            InstallError::Unknown(_) => "see them all with `callgate plugin list`",
+        }
+    }
+}

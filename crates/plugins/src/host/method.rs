@@ -1,0 +1,67 @@
+//! Any other method, by its name: with the rights of whoever the plugin acts for.
+
+use callgate_contract::{Arguments, Caller, JournalId, Kind, MethodError, Value, json};
+use callgate_gate::{Call, Function, Gate, method as function};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::{failed, value};
+use crate::context::{dict, text};
+
+#[derive(Deserialize, JsonSchema)]
+struct Made {
+    name: String,
+    #[serde(default)]
+    positional: Vec<Json>,
+    #[serde(default)]
+    named: Map<String, Json>,
+}
+
+pub(super) fn methods(gate: &Gate) -> Vec<Function> {
+    // Weak: the method lives in the gate itself.
+    let gate = gate.downgrade();
+    let call = move |call: Call, made: Made| {
+        let gate = gate.upgrade();
+        async move {
+            let gate = gate.ok_or_else(|| failed("the host is being stopped"))?;
+            make(&gate, call.caller, made).await
+        }
+    };
+    vec![function("method_call", Kind::Tool, call).deadline(std::time::Duration::from_secs(3600))]
+}
+
+async fn make(gate: &Gate, caller: Caller, made: Made) -> Result<Value, MethodError> {
+    let arguments = Arguments {
+        positional: made
+            .positional
+            .into_iter()
+            .map(value)
+            .collect::<Result<_, _>>()?,
+        named: made
+            .named
+            .into_iter()
+            .map(|(name, json)| Ok((name, value(json)?)))
+            .collect::<Result<_, MethodError>>()?,
+    };
+    let caller = Caller {
+        journal: JournalId::fresh(),
+        ..caller
+    };
+    let outcome = gate.call(&caller, 1, &made.name, arguments).await;
+    let outcome = outcome.map_err(|error| {
+        let told = MethodError::new(error.to_string());
+        match error.detail() {
+            Some(detail) => told.with_detail(detail),
+            None => told,
+        }
+    })?;
+    let parts = serde_json::to_value(&outcome.parts).map_err(failed)?;
+    let kind = serde_json::to_value(outcome.kind).map_err(failed)?;
+    Ok(dict(vec![
+        ("value", outcome.value),
+        ("kind", json::from_json(kind).map_err(failed)?),
+        ("text", outcome.text.map_or(Value::Null, text)),
+        ("parts", value(parts)?),
+    ]))
+}

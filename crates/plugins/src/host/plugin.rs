@@ -1,0 +1,76 @@
+//! Plugins about plugins: loading anew, switching on and off, and packages for their own worker.
+
+use std::{sync::Weak, time::Duration};
+
+use callgate_contract::{Effect, Kind, MethodError, Value};
+use callgate_gate::{Call, Function, method as function};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::failed;
+use crate::{Plugins, plugins::Inner};
+
+/// An installer may take its time.
+const INSTALL: Duration = Duration::from_secs(600);
+
+#[derive(Deserialize, JsonSchema)]
+struct Named {
+    plugin: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Switch {
+    plugin: String,
+    enabled: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Install {
+    worker: String,
+    specs: Vec<String>,
+}
+
+pub(super) fn methods(plugins: &Weak<Inner>) -> Vec<Function> {
+    let (reloading, switching, installing) = (plugins.clone(), plugins.clone(), plugins.clone());
+    vec![
+        function("plugin_reload", Kind::Tool, move |_: Call, named: Named| {
+            let plugins = upgraded(&reloading);
+            async move {
+                let plugins = plugins?;
+                // Not waited for: it may be the asker itself that is loaded anew.
+                tokio::spawn(async move { plugins.reload(&named.plugin).await });
+                Ok(Value::Null)
+            }
+        }),
+        function(
+            "plugin_enable",
+            Kind::Tool,
+            move |_: Call, switch: Switch| {
+                let plugins = upgraded(&switching);
+                async move {
+                    let done = plugins?.enable(&switch.plugin, switch.enabled).await;
+                    done.map(Value::Bool).map_err(failed)
+                }
+            },
+        ),
+        function(
+            "env_install",
+            Kind::Tool,
+            move |_: Call, install: Install| {
+                let plugins = upgraded(&installing);
+                async move {
+                    let installed = plugins?.install(&install.worker, install.specs).await;
+                    installed.map(|()| Value::Null).map_err(failed)
+                }
+            },
+        )
+        .effect(Effect::Idempotent)
+        .deadline(INSTALL)
+        .leaf(),
+    ]
+}
+
+fn upgraded(plugins: &Weak<Inner>) -> Result<Plugins, MethodError> {
+    let plugins = plugins.upgrade().map(Plugins::of);
+    plugins.ok_or_else(|| failed("the host is being stopped"))
+}

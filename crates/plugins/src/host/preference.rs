@@ -1,0 +1,92 @@
+//! Preferences: JSON by scope, place and name.
+
+use callgate_contract::{MethodError, Value};
+use callgate_gate::Function;
+use callgate_store::{Preference, Store};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::{failed, leaf, value};
+use crate::context::{dict, text};
+
+#[derive(Deserialize, JsonSchema)]
+struct Key {
+    scope: String,
+    scope_id: String,
+    key: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Entry {
+    scope: String,
+    scope_id: String,
+    key: String,
+    value: Json,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Which {
+    #[serde(default)]
+    scope: Option<String>,
+    #[serde(default)]
+    scope_id: Option<String>,
+    #[serde(default)]
+    key: Option<String>,
+}
+
+pub(super) fn methods(store: &Store) -> Vec<Function> {
+    vec![
+        leaf("preference_get", store, get),
+        leaf("preference_set", store, set),
+        leaf("preference_delete", store, delete),
+        leaf("preference_list", store, list),
+    ]
+}
+
+/// In a dictionary, so that a stored None differs from none.
+async fn get(store: Store, key: Key) -> Result<Value, MethodError> {
+    let preferences = store.preferences();
+    let found = preferences.get(&key.scope, &key.scope_id, &key.key);
+    match found.await.map_err(failed)? {
+        None => Ok(Value::Null),
+        Some(json) => Ok(dict(vec![("value", value(json)?)])),
+    }
+}
+
+async fn set(store: Store, entry: Entry) -> Result<Value, MethodError> {
+    let preference = Preference {
+        scope: entry.scope,
+        place: entry.scope_id,
+        name: entry.key,
+        value: entry.value,
+    };
+    let written = store.preferences().set(&preference).await;
+    written.map(|()| Value::Null).map_err(failed)
+}
+
+/// False if there was none.
+async fn delete(store: Store, key: Key) -> Result<Value, MethodError> {
+    let preferences = store.preferences();
+    let existed = preferences.delete(&key.scope, &key.scope_id, &key.key);
+    existed.await.map(Value::Bool).map_err(failed)
+}
+
+async fn list(store: Store, which: Which) -> Result<Value, MethodError> {
+    let preferences = store.preferences();
+    let found = preferences.list(
+        which.scope.as_deref(),
+        which.scope_id.as_deref(),
+        which.key.as_deref(),
+    );
+    let entry = |found: Preference| {
+        Ok(dict(vec![
+            ("scope", text(found.scope)),
+            ("scope_id", text(found.place)),
+            ("key", text(found.name)),
+            ("value", value(found.value)?),
+        ]))
+    };
+    let entries = found.await.map_err(failed)?.into_iter().map(entry);
+    entries.collect::<Result<_, _>>().map(Value::List)
+}

@@ -1,0 +1,33 @@
+//! Plugins: Python workers on the trusted side, how what they offer becomes methods of the gate and a
+//! listener of turns, and what they may ask of the host. Their code is trusted with their users'
+//! calls and nothing else: no database, no keys, no other worker's files.
+
+mod blame;
+pub mod check;
+mod context;
+pub mod environment;
+mod failure;
+mod frame;
+mod host;
+mod identity;
+pub mod install;
+mod link;
+mod listener;
+mod live;
+mod log;
+mod method;
+mod plugins;
+mod python;
+pub mod scenario;
+mod serve;
+mod source;
+mod spawn;
+pub mod survey;
+pub mod watch;
+mod worker;
+
+pub use failure::{Failure, WorkerError};
+pub use plugins::{Plugin, PluginOptions, Plugins};
+pub use python::unpack as library;
+pub use source::{Loaded, Source};
+pub use worker::{StepStream, Worker};

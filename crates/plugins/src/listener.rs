@@ -1,0 +1,447 @@
+//! Plugins as a listener of messages and turns. One step per worker and point, for all its plugins: a
+//! worker none of whose plugins wants to hear of a point is not asked. Nothing here can fail a turn.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use callgate_contract::{
+    Arguments, ArrivalFacts, BoxFuture, Caller, Contribution, Grant, JournalId, Listener,
+    MethodError, Part, Points, Role, SessionKey, Surface, TurnFacts, Value, Verdict, json,
+};
+use serde_json::{Value as Json, json};
+use tokio::time::timeout;
+
+use crate::{
+    Plugin, Worker,
+    context::{Speaker, text},
+    failure::described,
+    frame::Named,
+    host,
+    plugins::Inner,
+};
+
+/// How long all plugins of a worker together may take to speak up in a round.
+const COLLECT: Duration = Duration::from_secs(15);
+
+/// Between flavours the order is fixed; a shared worker comes before those of single plugins.
+const ORDER: [&str; 3] = ["native", "nekro", "astrbot"];
+const NEKRO: &str = "nekro";
+const ASTRBOT: &str = "astrbot";
+
+pub(crate) struct PluginListener(pub(crate) Weak<Inner>);
+
+/// A worker with those of its plugins that are enabled.
+struct Hearer {
+    worker: Arc<Worker>,
+    plugins: Vec<Plugin>,
+}
+
+impl Hearer {
+    fn is_astrbot(&self) -> bool {
+        self.worker.flavour() == ASTRBOT
+    }
+
+    /// Does a plugin of it hear of this?
+    fn hears(&self, point: Points) -> bool {
+        self.plugins
+            .iter()
+            .any(|plugin| points_of(plugin).contains(point))
+    }
+
+    /// The command that this text calls, by its full name and what follows it.
+    fn command<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
+        let called = text.trim_start().strip_prefix('/')?;
+        let (name, rest) = called
+            .split_once(char::is_whitespace)
+            .unwrap_or((called, ""));
+        let commands = self
+            .plugins
+            .iter()
+            .flat_map(|plugin| &plugin.loaded.commands);
+        let named = |command: &Json| {
+            let aliases = command["aliases"].as_array().map_or(&[][..], Vec::as_slice);
+            command["name"] == name || aliases.iter().any(|alias| alias == name)
+        };
+        commands.into_iter().any(named).then(|| (name, rest.trim()))
+    }
+}
+
+/// What a plugin wants to hear of, by what it mounted.
+fn points_of(plugin: &Plugin) -> Points {
+    if plugin.source.flavour == ASTRBOT {
+        // Its filters decide, and they are its own.
+        return Points::ARRIVED;
+    }
+    let mut points = Points::NONE;
+    for hook in &plugin.loaded.hooks {
+        points |= match hook.as_str() {
+            "message" => Points::ARRIVED,
+            "inject" | "collect" | "prompt" => Points::COLLECT,
+            "system_message" => Points::SYSTEM_ROW,
+            "reset" => Points::RESET,
+            _ => Points::NONE,
+        };
+    }
+    if !plugin.loaded.commands.is_empty() {
+        points |= Points::ARRIVED;
+    }
+    let extra = &plugin.loaded.extra;
+    // Compat(nekro): a plugin that sleeps, or is for other platforms, shows no methods.
+    let sleeps = extra
+        .get("sleep")
+        .is_some_and(|sleep| sleep["allowed"] == true);
+    let adapters = extra.get("adapters").and_then(Json::as_array);
+    if sleeps || adapters.is_some_and(|adapters| !adapters.is_empty()) {
+        points |= Points::COLLECT;
+    }
+    points
+}
+
+impl PluginListener {
+    fn hearers(&self) -> Vec<Hearer> {
+        let Some(inner) = self.0.upgrade() else {
+            return Vec::new();
+        };
+        let mut hearers = inner.hearers();
+        hearers.sort_by_key(|(worker, _)| {
+            let place = ORDER
+                .iter()
+                .position(|flavour| *flavour == worker.flavour());
+            (
+                place,
+                worker.name() != worker.flavour(),
+                worker.name().to_owned(),
+            )
+        });
+        let hearers = hearers.into_iter();
+        hearers
+            .map(|(worker, plugins)| Hearer { worker, plugins })
+            .collect()
+    }
+
+    async fn context(
+        &self,
+        session: &SessionKey,
+        speaker: Speaker,
+        turn: Option<JournalId>,
+    ) -> Option<Value> {
+        let inner = self.0.upgrade()?;
+        let facts = inner.contexts.of(session, speaker, turn).await;
+        let told =
+            facts.inspect_err(|error| tracing::warn!(%session, %error, "plugins hear nothing"));
+        told.ok()
+    }
+
+    async fn hear(&self, message: &ArrivalFacts) -> Verdict {
+        let speaker = Speaker {
+            id: message.user.clone(),
+            name: Some(message.name.clone()),
+            role: Some(message.role),
+        };
+        let Some(context) = self.context(&message.session, speaker, None).await else {
+            return Verdict::Pass;
+        };
+        let caller = caller(&message.session, &message.user, message.role);
+        let words = words(&message.parts);
+        let mut verdict = Verdict::Pass;
+        if self.is_shunned(message).await {
+            verdict = Verdict::NoTurn;
+        }
+        for hearer in self.hearers() {
+            if !hearer.hears(Points::ARRIVED) {
+                continue;
+            }
+            let said = if hearer.is_astrbot() {
+                self.event(&hearer, message, &words, &caller).await
+            } else if let Some((name, rest)) = hearer.command(&words) {
+                self.command(&hearer, name, rest, &context, &caller).await
+            } else {
+                let asked = vec![
+                    ("context".to_owned(), context.clone()),
+                    ("message".to_owned(), described_message(message, &words)),
+                ];
+                let answer = hearer.worker.ask("message", asked, Some(&caller)).await;
+                answer.map(|answer| signal(&described(&answer))).unwrap_or_else(|error| {
+                    tracing::warn!(worker = hearer.worker.name(), %error, "a message was not heard");
+                    Verdict::Pass
+                })
+            };
+            verdict = verdict.max(said);
+            if matches!(verdict, Verdict::Hide | Verdict::Taken) {
+                break;
+            }
+        }
+        verdict
+    }
+
+    /// Compat(nekro): a plugin may keep a person from being answered, by a date in their row.
+    async fn is_shunned(&self, message: &ArrivalFacts) -> bool {
+        let platform = message.session.platform();
+        match self.0.upgrade() {
+            Some(inner) => host::is_shunned(&inner.store, platform, &message.user).await,
+            None => false,
+        }
+    }
+
+    async fn event(
+        &self,
+        hearer: &Hearer,
+        message: &ArrivalFacts,
+        words: &str,
+        caller: &Caller,
+    ) -> Verdict {
+        let facts = json!({
+            "row": message.row,
+            "role": message.role,
+            "wake": message.mentioned || message.prefix.is_some(),
+            "wanted": message.wanted,
+            "prefix": message.prefix,
+        });
+        let asked = vec![
+            ("ref".to_owned(), text(message.row.to_string())),
+            ("message".to_owned(), described_message(message, words)),
+            ("facts".to_owned(), data(facts)),
+        ];
+        match hearer.worker.ask("event", asked, Some(caller)).await {
+            Ok(answer) => match described(&answer)["verdict"].as_str() {
+                Some("taken") => Verdict::Taken,
+                _ => Verdict::Pass,
+            },
+            Err(error) => {
+                tracing::warn!(worker = hearer.worker.name(), %error, "an event was not handled");
+                Verdict::Pass
+            }
+        }
+    }
+
+    /// Runs a command and sends each of its answers as it comes.
+    async fn command(
+        &self,
+        hearer: &Hearer,
+        name: &str,
+        rest: &str,
+        context: &Value,
+        caller: &Caller,
+    ) -> Verdict {
+        let asked = vec![
+            ("context".to_owned(), context.clone()),
+            ("name".to_owned(), text(name)),
+            ("raw_args".to_owned(), text(rest)),
+        ];
+        let mut sequence = 0;
+        let sending = async {
+            let mut answers = hearer.worker.stream("command", asked, Some(caller)).await?;
+            while let Some(answer) = answers.next().await? {
+                sequence += 1;
+                let parts = described(&answer)["parts"].take();
+                self.send(caller, sequence, parts).await?;
+            }
+            Ok::<_, MethodError>(())
+        };
+        if let Err(error) = sending.await {
+            tracing::warn!(command = name, error = error.message, "a command failed");
+            let told = json!([{ "type": "text", "text": format!("/{name}: {}", error.message) }]);
+            if let Err(error) = self.send(caller, sequence + 1, told).await {
+                tracing::warn!(command = name, error = error.message, "nobody was told");
+            }
+        }
+        Verdict::Taken
+    }
+
+    async fn send(&self, caller: &Caller, sequence: u64, parts: Json) -> Result<(), MethodError> {
+        if parts.as_array().is_none_or(Vec::is_empty) {
+            return Ok(());
+        }
+        let gone = || MethodError::new("the product is being stopped");
+        let inner = self.0.upgrade().ok_or_else(gone)?;
+        let arguments = Arguments {
+            positional: Vec::new(),
+            named: vec![
+                ("session".to_owned(), text(caller.session.to_string())),
+                ("parts".to_owned(), data(parts)),
+                ("record".to_owned(), Value::Bool(false)),
+            ],
+        };
+        let sent = inner
+            .gate
+            .call(caller, sequence, "message_send", arguments)
+            .await;
+        sent.map(drop)
+            .map_err(|error| MethodError::new(error.to_string()))
+    }
+
+    async fn contribute(&self, turn: &TurnFacts) -> Contribution {
+        let mut contribution = Contribution::default();
+        let speaker = Speaker {
+            id: turn.user.clone(),
+            ..Speaker::default()
+        };
+        let mut context = None;
+        for hearer in self.hearers() {
+            if !hearer.hears(Points::COLLECT) {
+                continue;
+            }
+            if context.is_none() {
+                let turn_id = Some(turn.turn);
+                context = self.context(&turn.session, speaker.clone(), turn_id).await;
+            }
+            let Some(context) = context.clone() else {
+                return contribution;
+            };
+            let caller = caller(&turn.session, &turn.user, Role::User);
+            let asked = vec![("context".to_owned(), context)];
+            let answer = hearer.worker.ask("collect", asked, Some(&caller));
+            match timeout(COLLECT, answer).await {
+                Ok(Ok(answer)) => add(&mut contribution, &hearer, &described(&answer)),
+                Ok(Err(error)) => {
+                    tracing::warn!(worker = hearer.worker.name(), %error, "plugins add nothing");
+                }
+                Err(_) => {
+                    tracing::warn!(
+                        worker = hearer.worker.name(),
+                        "plugins take too long to add"
+                    );
+                }
+            }
+        }
+        contribution
+    }
+
+    /// A step whose answer is a signal, or nothing.
+    async fn tell(&self, point: Points, step: &str, session: &SessionKey, more: Named) -> Verdict {
+        let mut verdict = Verdict::Pass;
+        for hearer in self.hearers() {
+            if hearer.is_astrbot() || !hearer.hears(point) {
+                continue;
+            }
+            let Some(context) = self.context(session, Speaker::default(), None).await else {
+                return verdict;
+            };
+            let mut asked = vec![("context".to_owned(), context)];
+            asked.extend(more.clone());
+            let caller = caller(session, "", Role::User);
+            match hearer.worker.ask(step, asked, Some(&caller)).await {
+                Ok(answer) => verdict = verdict.max(signal(&described(&answer))),
+                Err(error) => {
+                    tracing::warn!(worker = hearer.worker.name(), step, %error, "plugins hear nothing");
+                }
+            }
+        }
+        verdict
+    }
+}
+
+impl Listener for PluginListener {
+    fn points(&self) -> Points {
+        let mut points = Points::NONE;
+        if let Some(inner) = self.0.upgrade() {
+            for plugin in inner.enabled() {
+                points |= points_of(&plugin);
+                if plugin.source.flavour == NEKRO {
+                    points |= Points::ARRIVED;
+                }
+            }
+        }
+        points
+    }
+
+    fn arrived<'a>(&'a self, message: &'a ArrivalFacts) -> BoxFuture<'a, Verdict> {
+        Box::pin(self.hear(message))
+    }
+
+    fn collect<'a>(&'a self, turn: &'a TurnFacts) -> BoxFuture<'a, Contribution> {
+        Box::pin(self.contribute(turn))
+    }
+
+    fn system_row<'a>(&'a self, session: &'a SessionKey, said: &'a str) -> BoxFuture<'a, Verdict> {
+        let more = vec![("text".to_owned(), text(said))];
+        Box::pin(self.tell(Points::SYSTEM_ROW, "system_message", session, more))
+    }
+
+    fn reset<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, ()> {
+        Box::pin(async {
+            self.tell(Points::RESET, "reset", session, Vec::new()).await;
+        })
+    }
+}
+
+fn add(contribution: &mut Contribution, hearer: &Hearer, answer: &Json) {
+    let string = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    for prompt in answer["prompts"].as_array().into_iter().flatten() {
+        contribution
+            .prompt
+            .push((string(&prompt["plugin"]), string(&prompt["text"])));
+    }
+    for chosen in answer["methods"].as_array().into_iter().flatten() {
+        let shown = chosen["names"].as_array().map_or(&[][..], Vec::as_slice);
+        let plugin = hearer
+            .plugins
+            .iter()
+            .find(|plugin| chosen["plugin"] == plugin.loaded.id.as_str());
+        for method in plugin.iter().flat_map(|plugin| &plugin.loaded.methods) {
+            if !shown.iter().any(|name| name == method.name.as_str()) {
+                let id = string(&chosen["plugin"]);
+                contribution
+                    .hidden
+                    .push(format!("plugin:{id}/{}", method.name));
+            }
+        }
+    }
+}
+
+/// Compat(nekro): the signals' names are upstream's.
+fn signal(answer: &Json) -> Verdict {
+    if answer["taken"] == true {
+        return Verdict::Taken;
+    }
+    match answer["signal"].as_str() {
+        Some("BLOCK_ALL") => Verdict::Hide,
+        Some("BLOCK_TRIGGER") => Verdict::NoTurn,
+        Some("FORCE_TRIGGER") => Verdict::Force,
+        _ => Verdict::Pass,
+    }
+}
+
+fn words(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn described_message(message: &ArrivalFacts, words: &str) -> Value {
+    let reference = message.parts.iter().find_map(|part| match part {
+        Part::Reply { to, .. } => Some(to.as_str()),
+        _ => None,
+    });
+    data(json!({
+        "id": message.message_id.clone().unwrap_or_else(|| message.row.to_string()),
+        "session": message.session,
+        "sender": { "id": message.user, "name": message.name, "nickname": message.name },
+        "text": words,
+        "parts": message.parts,
+        "to_me": message.mentioned,
+        "time": message.at / 1000,
+        "reference": reference,
+    }))
+}
+
+fn data(json: Json) -> Value {
+    json::from_json(json).unwrap_or(Value::Null)
+}
+
+/// A message's handlers act for its sender, with a budget of their own.
+fn caller(session: &SessionKey, user: &str, role: Role) -> Caller {
+    Caller {
+        session: session.clone(),
+        user: user.to_owned(),
+        role,
+        surface: Surface::Plugin,
+        journal: JournalId::fresh(),
+        depth: 0,
+        grant: Arc::new(Grant::everything()),
+    }
+}

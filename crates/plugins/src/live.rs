@@ -1,0 +1,263 @@
+//! [`Live`]: one process of a worker, from its start to its end. It is watched from outside: a loop
+//! that no longer answers is shown by its stacks, ended, and blamed on the plugin that held it.
+
+use std::{
+    collections::BTreeMap,
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    process::ExitStatus,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::{
+    io::AsyncReadExt,
+    net::unix::pipe,
+    process::Child,
+    sync::watch,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+
+use crate::{
+    blame::{self, Place},
+    link::{Link, lock},
+};
+
+/// How long stacks may take to be written.
+const DUMP: Duration = Duration::from_secs(1);
+
+/// How a worker's process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Death {
+    pub(crate) reason: String,
+    /// The plugin that was at work.
+    pub(crate) blamed: Option<String>,
+}
+
+pub(crate) struct Live {
+    pub(crate) main: Arc<Link>,
+    pub(crate) lane: Arc<Link>,
+    pid: Option<Pid>,
+    /// Its plugins and where their code lies, as far as they are loaded or being loaded.
+    plugins: Mutex<Vec<(String, PathBuf)>>,
+    /// Calls that plugins are answering, by number. A mutex held for a map operation.
+    busy: Mutex<BTreeMap<u64, String>>,
+    next: AtomicU64,
+    /// Loading and installing may hold the loop for as long as they take.
+    patient: AtomicUsize,
+    death: watch::Sender<Option<Death>>,
+    /// What this process may open: a plugin elsewhere needs another.
+    pub(crate) inside: Vec<PathBuf>,
+}
+
+impl Live {
+    pub(crate) fn new(
+        main: Arc<Link>,
+        lane: Arc<Link>,
+        pid: Option<u32>,
+        inside: Vec<PathBuf>,
+    ) -> Self {
+        let pid = pid.and_then(|pid| i32::try_from(pid).ok());
+        Live {
+            main,
+            lane,
+            pid: pid.and_then(Pid::from_raw),
+            plugins: Mutex::default(),
+            busy: Mutex::default(),
+            next: AtomicU64::new(0),
+            patient: AtomicUsize::new(0),
+            death: watch::Sender::new(None),
+            inside,
+        }
+    }
+
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.pid
+            .map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.main.closed().is_some() || self.death.borrow().is_some()
+    }
+
+    /// How it ended. To be awaited when it is known to have ended or to be about to.
+    pub(crate) async fn death(&self) -> Death {
+        let mut death = self.death.subscribe();
+        let known = timeout(Duration::from_secs(5), death.wait_for(Option::is_some)).await;
+        let unknown = || Death {
+            reason: self
+                .main
+                .closed()
+                .unwrap_or("it closed its channel")
+                .to_owned(),
+            blamed: None,
+        };
+        match known {
+            Ok(Ok(death)) => death.clone().unwrap_or_else(unknown),
+            _ => unknown(),
+        }
+    }
+
+    /// Returns when it has ended.
+    pub(crate) async fn over(&self) {
+        let _ = self.death.subscribe().wait_for(Option::is_some).await;
+    }
+
+    pub(crate) fn knows(&self, plugin: &str, path: PathBuf) {
+        let mut plugins = lock(&self.plugins);
+        plugins.retain(|(_, known)| *known != path);
+        plugins.push((plugin.to_owned(), path));
+    }
+
+    /// While the guard lives, `plugin` is at work.
+    pub(crate) fn busy(&self, plugin: &str) -> Busy<'_> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        lock(&self.busy).insert(number, plugin.to_owned());
+        Busy { live: self, number }
+    }
+
+    /// While the guard lives, nobody minds a loop that does not answer.
+    pub(crate) fn patient(self: &Arc<Self>) -> Patient {
+        self.patient.fetch_add(1, Ordering::Relaxed);
+        Patient(self.clone())
+    }
+
+    pub(crate) fn kill(&self) {
+        if let Some(pid) = self.pid {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    /// Until the process has ended. `ping` is how often it is asked, `patience` how long it may take
+    /// to answer.
+    pub(crate) async fn watch(
+        &self,
+        mut child: Child,
+        mut dump: pipe::Receiver,
+        ping: Duration,
+        patience: Duration,
+    ) -> Death {
+        let death = tokio::select! {
+            status = child.wait() => {
+                let written = read_dump(&mut dump, Duration::from_millis(50)).await;
+                self.ended_by_itself(status.ok(), &written)
+            }
+            () = self.unanswered(ping, patience) => {
+                let stacks = self.stacks(&mut dump).await;
+                let death = self.hung(&stacks, patience);
+                self.kill();
+                let _ = child.wait().await;
+                death
+            }
+        };
+        // What it has started itself must not outlive it.
+        self.kill();
+        self.death.send_replace(Some(death.clone()));
+        self.main.close(&death.reason);
+        self.lane.close(&death.reason);
+        death
+    }
+
+    /// Returns once the loop has not answered for too long.
+    async fn unanswered(&self, ping: Duration, patience: Duration) {
+        loop {
+            sleep(ping).await;
+            let answered = timeout(patience, self.main.ping()).await;
+            match answered {
+                Ok(Ok(())) => {}
+                // Its end is somebody else's to notice.
+                Ok(Err(_)) => std::future::pending().await,
+                Err(_) if self.patient.load(Ordering::Relaxed) > 0 => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    async fn stacks(&self, dump: &mut pipe::Receiver) -> String {
+        if let Some(pid) = self.pid {
+            let _ = kill_process(pid, Signal::USR1);
+        }
+        read_dump(dump, DUMP).await
+    }
+
+    fn hung(&self, stacks: &str, patience: Duration) -> Death {
+        tracing::warn!(stacks, "a plugins' worker does not answer and is ended");
+        let seconds = patience.as_secs_f64();
+        match blame::find(stacks, &lock(&self.plugins)) {
+            Some(Place { plugin, line }) => Death {
+                reason: format!("plugin '{plugin}' blocked it for {seconds} s, at {line}"),
+                blamed: Some(plugin),
+            },
+            None => Death {
+                reason: format!("it did not answer for {seconds} s"),
+                blamed: self.suspect(),
+            },
+        }
+    }
+
+    fn ended_by_itself(&self, status: Option<ExitStatus>, written: &str) -> Death {
+        let how = match (
+            status.and_then(|status| status.code()),
+            status.and_then(|status| status.signal()),
+        ) {
+            (Some(code), _) => format!("it exited with code {code}"),
+            (_, Some(9)) => "it was killed (signal 9), perhaps for want of memory".to_owned(),
+            (_, Some(signal)) => format!("it was killed by signal {signal}"),
+            _ => "nobody knows why".to_owned(),
+        };
+        let place = blame::find(written, &lock(&self.plugins));
+        let suspect = place.map(|place| place.plugin).or_else(|| self.suspect());
+        Death {
+            reason: match &suspect {
+                Some(plugin) => format!("{how} while plugin '{plugin}' was at work"),
+                None => how,
+            },
+            blamed: suspect,
+        }
+    }
+
+    /// Whose call is the newest.
+    fn suspect(&self) -> Option<String> {
+        let busy = lock(&self.busy);
+        busy.last_key_value().map(|(_, plugin)| plugin.clone())
+    }
+}
+
+pub(crate) struct Busy<'a> {
+    live: &'a Live,
+    number: u64,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        // Of a dead process the guards stay in place until the death is described.
+        if !self.live.is_over() {
+            lock(&self.live.busy).remove(&self.number);
+        }
+    }
+}
+
+pub(crate) struct Patient(Arc<Live>);
+
+impl Drop for Patient {
+    fn drop(&mut self) {
+        self.0.patient.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is written within `limit`, until it is silent for a moment.
+async fn read_dump(dump: &mut pipe::Receiver, limit: Duration) -> String {
+    let until = Instant::now() + limit;
+    let mut bytes = Vec::new();
+    let mut chunk = vec![0; 16 << 10];
+    let mut wait = until;
+    while let Ok(Ok(count @ 1..)) = timeout_at(wait, dump.read(&mut chunk)).await {
+        bytes.extend_from_slice(&chunk[..count]);
+        wait = until.min(Instant::now() + Duration::from_millis(50));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,457 @@
+//! [`Plugins`]: every plugin and worker of one data directory. It decides who is loaded where; what a
+//! plugin means is its flavour's business, and who may call it the gate's.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, Weak},
+    time::Duration,
+};
+
+use callgate_contract::{Caller, Listener, Method, MethodError, Origin, Value};
+use callgate_gate::Gate;
+use callgate_store::Store;
+
+use crate::{
+    Loaded, Source, Worker, WorkerError,
+    context::Contexts,
+    environment::{Environments, InstallError},
+    host,
+    link::lock,
+    listener::PluginListener,
+    log,
+    method::PluginMethod,
+    python,
+    spawn::Order,
+};
+
+/// How plugins are hosted.
+#[derive(Clone, Debug)]
+pub struct PluginOptions {
+    pub data: PathBuf,
+    /// The interpreter of workers that have no environment of their own.
+    pub python: PathBuf,
+    /// Further places that workers import from.
+    pub paths: Vec<PathBuf>,
+    /// Top-level modules that code in the sandbox can import besides the standard library.
+    pub packages: Vec<String>,
+    /// How often a worker is asked whether it still answers, and how long it may take to.
+    pub ping: Duration,
+    pub patience: Duration,
+    /// How long one plugin may take to load.
+    pub load_limit: Duration,
+    /// Bytes of address space of one worker; 0 sets no limit.
+    pub memory: u64,
+}
+
+impl PluginOptions {
+    pub fn new(data: &Path) -> Self {
+        PluginOptions {
+            data: data.canonicalize().unwrap_or_else(|_| data.to_owned()),
+            python: PathBuf::from("python3"),
+            paths: Vec::new(),
+            packages: Vec::new(),
+            ping: Duration::from_secs(2),
+            patience: Duration::from_secs(30),
+            load_limit: Duration::from_secs(120),
+            memory: 8 << 30,
+        }
+    }
+}
+
+/// Clones share everything. The processes end with the last one.
+#[derive(Clone)]
+pub struct Plugins(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) options: PluginOptions,
+    pub(crate) gate: Gate,
+    pub(crate) contexts: Arc<Contexts>,
+    library: PathBuf,
+    pub(crate) store: Store,
+    /// Mutexes held for a look; both maps change only when plugins come and go.
+    workers: Mutex<BTreeMap<String, Arc<Worker>>>,
+    plugins: Mutex<BTreeMap<String, Plugin>>,
+    this: Weak<Inner>,
+}
+
+/// A plugin that is loaded.
+#[derive(Clone, Debug)]
+pub struct Plugin {
+    pub source: Source,
+    pub loaded: Loaded,
+    pub enabled: bool,
+}
+
+/// The operator's setting: ids of plugins that are loaded and not offered.
+const DISABLED: &str = "plugins.disabled";
+
+impl Plugins {
+    /// Registers what plugins may ask of the host; nothing is started.
+    pub fn open(gate: Gate, store: Store, options: PluginOptions) -> io::Result<Plugins> {
+        let library = python::unpack(&options.data)?;
+        let plugins = Plugins(Arc::new_cyclic(|this| Inner {
+            contexts: Arc::new(Contexts::new(store.clone())),
+            options,
+            gate,
+            library,
+            store,
+            workers: Mutex::default(),
+            plugins: Mutex::default(),
+            this: this.clone(),
+        }));
+        let inner = &plugins.0;
+        for method in host::all(&inner.store, &inner.gate, &inner.this) {
+            let name = method.info().name.clone();
+            if let Err(error) = inner.gate.register(method) {
+                return Err(io::Error::other(format!("{name}: {error}")));
+            }
+        }
+        Ok(plugins)
+    }
+
+    pub(crate) fn of(inner: Arc<Inner>) -> Plugins {
+        Plugins(inner)
+    }
+
+    /// Adds packages to the environment of a worker, which meanwhile may stand still.
+    pub(crate) async fn install(
+        &self,
+        worker: &str,
+        specs: Vec<String>,
+    ) -> Result<(), InstallError> {
+        let options = &self.0.options;
+        let environments = Environments::new(
+            options.data.join("environments"),
+            options.python.clone(),
+            self.0.library.clone(),
+        );
+        let patient = self.worker(worker).map(|worker| worker.patient());
+        let name = worker.to_owned();
+        let say = |line: &str| tracing::info!(target: "plugin", "{line}");
+        let install = move || environments.extend(&name, &specs, &say);
+        let installed = tokio::task::spawn_blocking(install).await;
+        drop(patient);
+        let installed = installed.unwrap_or_else(|error| {
+            Err(InstallError::files(&options.data, io::Error::other(error)))
+        });
+        installed.map(drop)
+    }
+
+    /// Where our own Python packages lie.
+    pub fn library(&self) -> &Path {
+        &self.0.library
+    }
+
+    /// The interpreter of a worker: its environment's, where it has one.
+    pub fn python_of(&self, worker: &str) -> PathBuf {
+        self.0.python_of(worker)
+    }
+
+    /// Loads plugins, workers side by side, plugins of one worker in the order given.
+    pub async fn load(&self, sources: Vec<Source>) -> Vec<(Source, Result<Loaded, WorkerError>)> {
+        let mut by_worker: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+        for source in sources {
+            by_worker
+                .entry(source.worker.clone())
+                .or_default()
+                .push(source);
+        }
+        let mut loading = tokio::task::JoinSet::new();
+        for sources in by_worker.into_values() {
+            let inner = self.0.clone();
+            loading.spawn(async move {
+                let Some(first) = sources.first() else {
+                    return Vec::new();
+                };
+                inner.worker(first).load(sources).await
+            });
+        }
+        let mut results = Vec::new();
+        while let Some(loaded) = loading.join_next().await {
+            results.extend(loaded.unwrap_or_default());
+        }
+        results
+    }
+
+    pub async fn unload(&self, plugin: &str) -> bool {
+        let Some(known) = lock(&self.0.plugins).remove(plugin) else {
+            return false;
+        };
+        self.0
+            .gate
+            .unregister_origin(&Origin::Plugin(plugin.to_owned()));
+        if let Some(worker) = self.worker(&known.source.worker) {
+            worker.unload(plugin, &known.source.path).await;
+        }
+        true
+    }
+
+    /// Loads the plugin anew, all its modules fresh; `None` if there is no such plugin.
+    pub async fn reload(&self, plugin: &str) -> Option<Result<Loaded, WorkerError>> {
+        let source = self.plugin(plugin)?.source;
+        self.unload(plugin).await;
+        let results = self.load(vec![source]).await;
+        results.into_iter().next().map(|(_, result)| result)
+    }
+
+    /// Whether the plugin's methods are offered and its hooks heard; false if there is none.
+    pub async fn enable(
+        &self,
+        plugin: &str,
+        enabled: bool,
+    ) -> Result<bool, callgate_store::StoreError> {
+        let settings = self.0.store.settings();
+        let mut disabled: Vec<String> = settings.get(DISABLED).await?.unwrap_or_default();
+        disabled.retain(|id| id != plugin);
+        if !enabled {
+            disabled.push(plugin.to_owned());
+        }
+        settings.set(DISABLED, &disabled).await?;
+        let known = {
+            let mut plugins = lock(&self.0.plugins);
+            plugins.get_mut(plugin).map(|known| {
+                known.enabled = enabled;
+                known.clone()
+            })
+        };
+        let Some(known) = known else {
+            return Ok(false);
+        };
+        if let Some(worker) = self.worker(&known.source.worker) {
+            self.0.offer(&worker, &known);
+            let step = if enabled { "enabled" } else { "disabled" };
+            let argument = ("plugin".to_owned(), crate::context::text(plugin));
+            if let Err(error) = worker.ask(step, vec![argument], None).await {
+                tracing::debug!(plugin, step, %error, "a plugin was not told");
+            }
+        }
+        Ok(true)
+    }
+
+    /// By id.
+    pub fn list(&self) -> Vec<Plugin> {
+        lock(&self.0.plugins).values().cloned().collect()
+    }
+
+    pub fn plugin(&self, id: &str) -> Option<Plugin> {
+        lock(&self.0.plugins).get(id).cloned()
+    }
+
+    pub fn worker(&self, name: &str) -> Option<Arc<Worker>> {
+        lock(&self.0.workers).get(name).cloned()
+    }
+
+    /// The worker that a plugin lives in.
+    pub fn worker_of(&self, plugin: &str) -> Option<Arc<Worker>> {
+        self.worker(&self.plugin(plugin)?.source.worker)
+    }
+
+    pub fn workers(&self) -> Vec<Arc<Worker>> {
+        lock(&self.0.workers).values().cloned().collect()
+    }
+
+    /// What a step is told of where it happens, on behalf of `caller`.
+    pub async fn context(&self, caller: &Caller) -> Result<Value, MethodError> {
+        self.0.contexts.of_call(caller).await
+    }
+
+    /// What plugins hear of messages and turns.
+    pub fn listener(&self) -> Arc<dyn Listener> {
+        Arc::new(PluginListener(self.0.this.clone()))
+    }
+
+    /// What `plugin` printed, in a file of bounded size; older lines are in the same with `.1`.
+    pub fn log_of(&self, plugin: &str) -> PathBuf {
+        log::file_of(&self.0.options.data, plugin)
+    }
+
+    /// Tells all plugins and ends the processes.
+    pub async fn shutdown(&self) {
+        let mut ending = tokio::task::JoinSet::new();
+        for worker in self.workers() {
+            ending.spawn(async move { worker.end().await });
+        }
+        ending.join_all().await;
+    }
+}
+
+impl Inner {
+    pub(crate) fn enabled(&self) -> Vec<Plugin> {
+        let plugins = lock(&self.plugins);
+        plugins
+            .values()
+            .filter(|plugin| plugin.enabled)
+            .cloned()
+            .collect()
+    }
+
+    /// Workers with those of their plugins that are enabled.
+    pub(crate) fn hearers(&self) -> Vec<(Arc<Worker>, Vec<Plugin>)> {
+        let enabled = self.enabled();
+        let workers = lock(&self.workers);
+        let plugins_of = |worker: &Arc<Worker>| {
+            let own = enabled
+                .iter()
+                .filter(|plugin| plugin.source.worker == worker.name());
+            own.cloned().collect::<Vec<_>>()
+        };
+        let hearers = workers
+            .values()
+            .map(|worker| (worker.clone(), plugins_of(worker)));
+        hearers.filter(|(_, plugins)| !plugins.is_empty()).collect()
+    }
+
+    fn worker(&self, source: &Source) -> Arc<Worker> {
+        let mut workers = lock(&self.workers);
+        let new = || {
+            Arc::new(Worker::new(
+                &source.worker,
+                &source.flavour,
+                self.this.clone(),
+            ))
+        };
+        workers
+            .entry(source.worker.clone())
+            .or_insert_with(new)
+            .clone()
+    }
+
+    pub(crate) fn home(&self, worker: &str) -> PathBuf {
+        self.options.data.join("workers").join(plain(worker))
+    }
+
+    pub(crate) fn data_of(&self, name: &str) -> PathBuf {
+        self.options.data.join("plugin_data").join(plain(name))
+    }
+
+    pub(crate) fn path_of(&self, plugin: &str) -> Option<PathBuf> {
+        let plugins = lock(&self.plugins);
+        plugins.get(plugin).map(|plugin| plugin.source.path.clone())
+    }
+
+    fn python_of(&self, worker: &str) -> PathBuf {
+        // A worker of its own is named `FLAVOUR-PLUGIN`, and may share its flavour's environment.
+        let flavour = worker.split('-').next().unwrap_or(worker);
+        let environments = self.options.data.join("environments");
+        [worker, flavour]
+            .map(|name| environments.join(plain(name)).join("bin/python"))
+            .into_iter()
+            .find(|own| own.exists())
+            .unwrap_or_else(|| self.options.python.clone())
+    }
+
+    pub(crate) fn order(
+        &self,
+        worker: &str,
+        flavour: &str,
+        sources: &[Source],
+    ) -> io::Result<Order> {
+        let home = self.home(worker);
+        std::fs::create_dir_all(&home)?;
+        let mut writable = vec![home.clone(), self.store.files().sessions_path().to_owned()];
+        for source in sources {
+            let data = self.data_of(&source.name());
+            std::fs::create_dir_all(&data)?;
+            writable.push(data);
+            // Compat(nekro): plugins keep files in their own folder.
+            writable.push(source.path.clone());
+        }
+        let environment = self.options.data.join("environments").join(plain(worker));
+        let mut readable = vec![self.library.clone(), environment];
+        readable.extend(self.options.paths.iter().cloned());
+        Ok(Order {
+            python: self.python_of(worker),
+            flavour: flavour.to_owned(),
+            library: self.library.clone(),
+            paths: self.options.paths.clone(),
+            home,
+            readable,
+            writable,
+            packages: self.importable(),
+            memory: self.options.memory,
+        })
+    }
+
+    /// The modules that code in the sandbox finds besides the standard library.
+    fn importable(&self) -> Vec<String> {
+        let mut modules = self.options.packages.clone();
+        let installed = std::fs::read_dir(self.options.data.join("packages"));
+        for entry in installed.into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let module = name.split('.').next().unwrap_or_default();
+            if !module.is_empty() && !module.contains('-') {
+                modules.push(module.to_owned());
+            }
+        }
+        modules.sort();
+        modules.dedup();
+        modules
+    }
+
+    /// A worker has loaded a plugin, for the first time or again.
+    pub(crate) async fn loaded(&self, worker: &Arc<Worker>, source: &Source, loaded: &Loaded) {
+        let disabled = self.store.settings().get::<Vec<String>>(DISABLED).await;
+        let disabled = disabled.ok().flatten().unwrap_or_default();
+        let plugin = Plugin {
+            source: source.clone(),
+            loaded: loaded.clone(),
+            enabled: !disabled.contains(&loaded.id),
+        };
+        self.offer(worker, &plugin);
+        lock(&self.plugins).insert(loaded.id.clone(), plugin);
+    }
+
+    /// Puts the plugin's methods into the gate, or takes them out.
+    fn offer(&self, worker: &Arc<Worker>, plugin: &Plugin) {
+        let origin = Origin::Plugin(plugin.loaded.id.clone());
+        self.gate.unregister_origin(&origin);
+        if !plugin.enabled {
+            return;
+        }
+        for spec in &plugin.loaded.methods {
+            let method: Arc<dyn Method> = Arc::new(PluginMethod {
+                info: spec.clone().of(origin.clone()),
+                plugin: plugin.loaded.id.clone(),
+                worker: worker.clone(),
+                contexts: self.contexts.clone(),
+            });
+            if let Err(error) = self.gate.register(method) {
+                tracing::warn!(plugin = plugin.loaded.id, %error, "a method is not offered");
+            }
+        }
+    }
+
+    /// Gives a plugin a worker of its own: it was at work when the shared one ended, twice.
+    pub(crate) fn move_out(&self, source: Source) {
+        let own = Source {
+            worker: format!("{}-{}", source.flavour, source.name()),
+            ..source
+        };
+        tracing::warn!(
+            plugin = own.name(),
+            worker = own.worker,
+            "a plugin is moved to its own worker"
+        );
+        let Some(inner) = self.this.upgrade() else {
+            return;
+        };
+        tokio::spawn(async move {
+            for (source, result) in inner.worker(&own).load(vec![own.clone()]).await {
+                if let Err(error) = result {
+                    tracing::warn!(plugin = source.name(), %error, "a moved plugin does not load");
+                }
+            }
+        });
+    }
+}
+
+/// A name as one piece of a path.
+fn plain(name: &str) -> String {
+    let plain = |c: char| match c {
+        c if c.is_alphanumeric() || "_-".contains(c) => c,
+        _ => '_',
+    };
+    name.chars().map(plain).collect()
+}

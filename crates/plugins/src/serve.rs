@@ -1,0 +1,208 @@
+//! Requests of workers: each becomes a call through the gate, in the name behind its token.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::{Arguments, MethodError, Origin, Peer, Said, Value};
+use callgate_gate::{CallError, CallRequest, Gate, Way};
+
+use crate::{
+    failure::{Failure, told},
+    frame::Frame,
+    identity::Identities,
+    link::{Answer, AskError, Asked, Link, Serve},
+};
+
+/// How long a worker's whole event loop may stand still for one call, unless the method itself is
+/// known to take longer.
+const BLOCKING: Duration = Duration::from_secs(2);
+
+/// Answers requests that come on `main`.
+pub(crate) fn main(gate: Gate, identities: Arc<Identities>) -> Serve {
+    Arc::new(move |link, asked| {
+        let (gate, identities) = (gate.clone(), identities.clone());
+        Box::pin(async move {
+            let id = asked.id;
+            let answer = call(&gate, &identities, &link, asked, false).await;
+            reply(&link, id, answer);
+        })
+    })
+}
+
+/// Answers requests that come on `lane`, whose asker blocks.
+pub(crate) fn lane(gate: Gate, identities: Arc<Identities>) -> Serve {
+    Arc::new(move |link, asked| {
+        let (gate, identities) = (gate.clone(), identities.clone());
+        Box::pin(async move {
+            let id = asked.id;
+            let name = asked.name.clone();
+            let limit = gate
+                .find(&name)
+                .map_or(BLOCKING, |method| match method.info().leaf {
+                    true => method.info().deadline,
+                    false => BLOCKING,
+                });
+            let answer = call(&gate, &identities, &link, asked, true);
+            let answer = match tokio::time::timeout(limit, answer).await {
+                Ok(answer) => answer,
+                Err(_) => Err(Refused {
+                    kind: "TimeoutError",
+                    message: format!("'{name}' was not done within {} s", limit.as_secs()),
+                    hint: None,
+                }),
+            };
+            reply(&link, id, answer);
+        })
+    })
+}
+
+/// A parameter of this name is never left to the asker.
+const WORKER: &str = "worker";
+
+fn wants_worker(gate: &Gate, name: &str) -> bool {
+    gate.find(name).is_some_and(|method| {
+        let properties = method.info().parameters.get("properties");
+        properties.is_some_and(|properties| properties.get(WORKER).is_some())
+            && method.info().origin == Origin::Builtin
+    })
+}
+
+struct Refused {
+    kind: &'static str,
+    message: String,
+    hint: Option<&'static str>,
+}
+
+fn reply(link: &Link, id: u64, answer: Result<Value, Refused>) {
+    let answer = answer.and_then(|value| match opaque(&value) {
+        None => Ok(value),
+        Some(class) => Err(Refused {
+            kind: "CannotPass",
+            message: format!("the result holds a '{class}', which only the sandbox can open"),
+            hint: None,
+        }),
+    });
+    let frame = match answer {
+        Ok(value) => Frame::Result { id, value },
+        Err(refused) => Frame::Error {
+            id,
+            error: told(refused.kind, &refused.message, refused.hint),
+        },
+    };
+    if let Err(error) = link.send(frame) {
+        let error = told("CannotPass", &error.at("result").to_string(), None);
+        let _ = link.send(Frame::Error { id, error });
+    }
+}
+
+async fn call(
+    gate: &Gate,
+    identities: &Identities,
+    link: &Arc<Link>,
+    asked: Asked,
+    blocking: bool,
+) -> Result<Value, Refused> {
+    let acting = identities.resolve(asked.token.as_deref());
+    let mut named = asked.arguments;
+    if wants_worker(gate, &asked.name) {
+        // Which worker asks is told by its channel, not by itself.
+        named.retain(|(name, _)| name != WORKER);
+        named.push((
+            WORKER.to_owned(),
+            Value::Str(identities.worker().to_owned()),
+        ));
+    }
+    let request = CallRequest {
+        sequence: acting.next(),
+        name: &asked.name,
+        arguments: Arguments {
+            positional: Vec::new(),
+            named,
+        },
+        clocks: Vec::new(),
+        threaded: false,
+    };
+    let peer = peer(link.clone(), asked.id, asked.token.clone(), asked.credit);
+    let way = Way {
+        peer: &peer,
+        blocking,
+    };
+    let outcome = gate
+        .dispatch_from_plugin(&acting.caller, request, way)
+        .await;
+    outcome
+        .map(|outcome| outcome.value)
+        .map_err(|error| Refused {
+            kind: kind(&error),
+            hint: match error {
+                CallError::NotLeaf { .. } => Some("use `await host.call(...)`"),
+                _ => None,
+            },
+            message: error.to_string(),
+        })
+}
+
+/// The way back to the code that waits for this request.
+fn peer(
+    link: Arc<Link>,
+    id: u64,
+    token: Option<Vec<u8>>,
+    credit: Arc<tokio::sync::Semaphore>,
+) -> Peer {
+    Peer::new(move |said| {
+        let (link, token, credit) = (link.clone(), token.clone(), credit.clone());
+        Box::pin(async move {
+            let gone = |_| MethodError::new("the plugin's worker has ended");
+            match said {
+                Said::Item(value) => {
+                    credit.acquire().await.map_err(|_| gone(()))?.forget();
+                    let sent = link.send(Frame::Item { id, value });
+                    sent.map_err(|error| MethodError::new(error.at("item").to_string()))?;
+                    match link.closed() {
+                        Some(_) => Err(gone(())),
+                        None => Ok(Value::Null),
+                    }
+                }
+                Said::Step { name, arguments } => match link.ask(token, &name, arguments).await {
+                    Ok(Answer::Value(value) | Answer::Item(value)) => Ok(value),
+                    Ok(Answer::Raised(failure)) => Err(raised(failure)),
+                    Err(AskError::Unpassable(error)) => Err(MethodError::new(error.to_string())),
+                    Err(AskError::Closed) => Err(gone(())),
+                },
+            }
+        })
+    })
+}
+
+fn raised(failure: Failure) -> MethodError {
+    MethodError::new(failure.to_string()).with_detail(failure.traceback)
+}
+
+/// What the plugin can tell apart.
+fn kind(error: &CallError) -> &'static str {
+    match error {
+        CallError::Unknown { .. } => "UnknownMethod",
+        CallError::NotLeaf { .. } => "NotLeaf",
+        CallError::NotExposed { .. } | CallError::NotGranted { .. } | CallError::Denied { .. } => {
+            "PermissionError"
+        }
+        CallError::BadArguments { .. } => "TypeError",
+        CallError::Budget { .. } | CallError::Expired { .. } => "BudgetSpent",
+        CallError::Deadline { .. } => "TimeoutError",
+        _ => "MethodError",
+    }
+}
+
+/// The class of an object in `value` that only the sandbox may open.
+fn opaque(value: &Value) -> Option<&str> {
+    match value {
+        Value::Opaque { class, .. } => Some(class),
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+            items.iter().find_map(opaque)
+        }
+        Value::Dict(entries) => entries
+            .iter()
+            .find_map(|(key, value)| opaque(key).or_else(|| opaque(value))),
+        Value::Record { fields, .. } => fields.iter().find_map(|(_, value)| opaque(value)),
+        _ => None,
+    }
+}

@@ -1,0 +1,154 @@
+//! Starting a worker's process: the one place of this crate that does. It gets a clean environment,
+//! a folder of its own, and three descriptors over the socket that is its standard input.
+
+use std::{
+    io::IoSlice,
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream as StdStream,
+    },
+    path::PathBuf,
+    process::Stdio,
+};
+
+use rustix::{
+    net::{
+        AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
+        SocketType, sendmsg, socketpair,
+    },
+    pipe::{PipeFlags, pipe_with},
+};
+use serde_json::{Value as Json, json};
+use tokio::{
+    net::{UnixStream, unix::pipe},
+    process::{Child, Command},
+};
+
+/// Of our own environment, what a plugin may need to reach the network and tell the time.
+const PASSED_ON: [&str; 12] = [
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// What a worker is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    pub(crate) python: PathBuf,
+    pub(crate) flavour: String,
+    /// Where our own Python packages lie.
+    pub(crate) library: PathBuf,
+    /// Further places to import from.
+    pub(crate) paths: Vec<PathBuf>,
+    /// The worker's own folder: its working directory and home.
+    pub(crate) home: PathBuf,
+    /// What it may read, and what it may also write, besides the system and its home.
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) writable: Vec<PathBuf>,
+    /// Top-level modules that code in the sandbox can import.
+    pub(crate) packages: Vec<String>,
+    /// Bytes of address space; 0 sets no limit.
+    pub(crate) memory: u64,
+}
+
+pub(crate) struct Spawned {
+    pub(crate) child: Child,
+    pub(crate) main: UnixStream,
+    pub(crate) lane: UnixStream,
+    pub(crate) dump: pipe::Receiver,
+    pub(crate) output: [pipe::Receiver; 2],
+}
+
+pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
+    let temporary = order.home.join("tmp");
+    std::fs::create_dir_all(&temporary)?;
+    let (setup, their_setup) = socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    let (main, their_main) = StdStream::pair()?;
+    let (lane, their_lane) = StdStream::pair()?;
+    let (dump, their_dump) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
+
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the one place that starts workers"
+    )]
+    let mut command = Command::new(&order.python);
+    command
+        .args(["-P", "-X", "utf8", "-m", "callgate_worker"])
+        .env_clear()
+        .envs(
+            PASSED_ON
+                .iter()
+                .filter_map(|name| Some((name, std::env::var_os(name)?))),
+        )
+        .env("PYTHONPATH", &order.library)
+        // Compiled files go to the worker's own folder: it may not write into our packages.
+        .env("PYTHONPYCACHEPREFIX", order.home.join("pycache"))
+        .env("HOME", &order.home)
+        .env("TMPDIR", &temporary)
+        .env("MPLCONFIGDIR", order.home.join("matplotlib"))
+        .current_dir(&order.home)
+        .stdin(Stdio::from(their_setup))
+        .stdout(Stdio::from(their_stdout))
+        .stderr(Stdio::from(their_stderr))
+        // A group, so that what a plugin starts ends with the worker.
+        .process_group(0)
+        .kill_on_drop(true);
+    let child = command.spawn()?;
+    let descriptors = [their_main.as_fd(), their_lane.as_fd(), their_dump.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    let text = order.to_json().to_string();
+    let packet = [IoSlice::new(text.as_bytes())];
+    sendmsg(&setup, &packet, &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(Spawned {
+        child,
+        main: ours(main)?,
+        lane: ours(lane)?,
+        dump: pipe::Receiver::from_owned_fd(nonblocking(dump)?)?,
+        output: [
+            pipe::Receiver::from_owned_fd(nonblocking(stdout)?)?,
+            pipe::Receiver::from_owned_fd(nonblocking(stderr)?)?,
+        ],
+    })
+}
+
+impl Order {
+    fn to_json(&self) -> Json {
+        json!({
+            "flavour": self.flavour,
+            "paths": self.paths,
+            "packages": self.packages,
+            "memory": self.memory,
+            "readable": self.readable,
+            "writable": self.writable,
+        })
+    }
+}
+
+fn ours(stream: StdStream) -> std::io::Result<UnixStream> {
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+fn nonblocking(fd: OwnedFd) -> std::io::Result<OwnedFd> {
+    rustix::fs::fcntl_setfl(&fd, rustix::fs::OFlags::NONBLOCK)?;
+    Ok(fd)
+}

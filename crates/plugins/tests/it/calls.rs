@@ -1,0 +1,146 @@
+//! A method of a plugin through the gate: what reaches it, what comes back, what is recorded.
+
+use callgate_contract::{Caller, JournalId, Surface, Value};
+
+use crate::scene::{Scene, session};
+
+#[tokio::test]
+async fn a_call_reaches_the_plugin_the_host_and_comes_back() {
+    let scene = Scene::new().await;
+    let loaded = scene
+        .load(
+            "notes",
+            "from callgate_worker import host\n\
+             async def keep(name, value):\n    \
+                 created = await host.call('data_set', plugin='notes', name=name, value=value)\n    \
+                 return created, await host.call('data_get', plugin='notes', name=name)\n",
+        )
+        .await
+        .unwrap();
+    assert_eq!(loaded.id, "notes");
+    let value = scene.value("keep", vec!["a".into(), "1".into()]).await;
+    assert_eq!(value, Value::Tuple(vec![Value::Bool(true), "1".into()]));
+    let value = scene.value("keep", vec!["a".into(), "2".into()]).await;
+    assert_eq!(value, Value::Tuple(vec![Value::Bool(false), "2".into()]));
+}
+
+#[tokio::test]
+async fn an_error_shows_its_type_and_the_record_its_traceback() {
+    let scene = Scene::new().await;
+    let code = "async def fail():\n    raise ValueError('no such city')\n\
+                async def mute():\n    raise KeyError()\n";
+    scene.load("weather", code).await.unwrap();
+    let caller = Caller {
+        journal: JournalId::fresh(),
+        ..scene.caller.clone()
+    };
+    let error = scene
+        .call_as(&caller, "fail", Vec::new())
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "ValueError: no such city");
+    let [call] = scene.recorded(caller.journal).await.try_into().unwrap();
+    let outcome = call.outcome.unwrap();
+    assert_eq!(outcome.result.unwrap_err(), "ValueError: no such city");
+    let detail = outcome.detail.unwrap();
+    assert!(detail.contains("weather.py\", line 2, in fail"), "{detail}");
+    assert_eq!(scene.refusal("mute").await, "KeyError (without a message)");
+}
+
+#[tokio::test]
+async fn arguments_pass_as_they_were_written() {
+    let scene = Scene::new().await;
+    let code = "async def f(a, *rest, b=2, **more):\n    return [a, list(rest), b, more]\n";
+    scene.load("loose", code).await.unwrap();
+    let value = scene.value("f", vec![1.into(), "x".into()]).await;
+    let expect = [
+        1.into(),
+        Value::List(vec!["x".into()]),
+        2.into(),
+        Value::Dict(vec![]),
+    ];
+    assert_eq!(value, Value::List(expect.into()));
+    let refusal = scene.refusal("f").await;
+    assert!(
+        refusal.contains("TypeError: f() missing 1 required positional argument"),
+        "{refusal}"
+    );
+}
+
+#[tokio::test]
+async fn host_methods_are_for_plugins_only_and_leaf_methods_for_synchronous_code() {
+    let scene = Scene::new().await;
+    let error = scene.call("data_get", Vec::new()).await.unwrap_err();
+    assert_eq!(error.to_string(), "'data_get' cannot be called from code");
+    let code = "from callgate_worker import host\n\
+                async def read(): return host.call_now('data_get', plugin='lane', name='x')\n\
+                async def twice(): return host.call_now('twin')\n\
+                async def twin(): return 1\n";
+    scene.load("lane", code).await.unwrap();
+    assert_eq!(scene.value("read", Vec::new()).await, Value::Null);
+    let refusal = scene.refusal("twice").await;
+    assert!(
+        refusal.contains("'twin' cannot be called synchronously"),
+        "{refusal}"
+    );
+}
+
+#[tokio::test]
+async fn objects_reach_the_sandbox_as_records_and_pickles() {
+    let scene = Scene::new().await;
+    let code = "import collections, dataclasses\n\
+                @dataclasses.dataclass\nclass City:\n    name: str\n    size: int\n\
+                class Own:\n    def __init__(self): self.x = 1; self._y = 2\n\
+                async def city(): return City('Ulm', 3)\n\
+                async def own(): return [Own()]\n\
+                async def count(): return collections.Counter('aab')\n";
+    scene.load("objects", code).await.unwrap();
+    let record = |class: &str, fields: Vec<(&str, Value)>| Value::Record {
+        class: class.to_owned(),
+        fields: fields
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    };
+    let city = record("City", vec![("name", "Ulm".into()), ("size", 3.into())]);
+    assert_eq!(scene.value("city", Vec::new()).await, city);
+    let own = record("Own", vec![("x", 1.into())]);
+    assert_eq!(scene.value("own", Vec::new()).await, Value::List(vec![own]));
+    let count = scene.value("count", Vec::new()).await;
+    assert!(matches!(count, Value::Opaque { class, .. } if class == "Counter"));
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+#[tokio::test]
+async fn plugin_code_acts_for_the_user_and_later_for_itself() {
+    let scene = Scene::new().await;
+    let code = "import asyncio\nfrom callgate_worker import host\n\
+                late = []\n\
+                async def begin():\n    \
+                    async def later():\n        \
+                        await asyncio.sleep(0.2)\n        \
+                        late.append(await host.call('who'))\n    \
+                    global task\n    task = asyncio.create_task(later())\n    \
+                    return await host.call('who')\n\
+                async def end():\n    await task\n    return late\n";
+    let who = callgate_gate::method(
+        "who",
+        callgate_contract::Kind::Tool,
+        |call, _: Nothing| async move {
+            let caller = call.caller;
+            assert_eq!(caller.surface, Surface::Plugin);
+            Ok(Value::Tuple(vec![
+                caller.user.into(),
+                caller.session.to_string().into(),
+            ]))
+        },
+    );
+    scene.gate.register(std::sync::Arc::new(who)).unwrap();
+    scene.load("acting", code).await.unwrap();
+    let named = |user: &str| Value::Tuple(vec![user.into(), session().to_string().into()]);
+    assert_eq!(scene.value("begin", Vec::new()).await, named("u1"));
+    let late = scene.value("end", Vec::new()).await;
+    assert_eq!(late, Value::List(vec![named("plugin:probe")]));
+}

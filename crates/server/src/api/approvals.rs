@@ -1,0 +1,115 @@
+//! Approvals: what waits for the operator's word, and giving it.
+
+use axum::{
+    Json as Body,
+    extract::{Path, State},
+};
+use callgate_contract::SessionKey;
+use callgate_store::{Approval, ApprovalState, Decision};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{
+    Api, Outcome,
+    input::{Given, Params},
+    list::{List, Piece},
+    route::{Routes, Verb},
+};
+use crate::operations::SettleAsk;
+
+pub(super) fn routes(routes: &mut Routes) {
+    routes
+        .add(
+            Verb::Get,
+            "/api/approvals",
+            "What waits for your word",
+            list,
+        )
+        .query::<Which>()
+        .gives::<List<ApprovalView>>();
+    routes
+        .add(Verb::Post, "/api/approvals/{id}", "Allow or deny", answer)
+        .takes::<Word>()
+        .gives::<Json>();
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Which {
+    /// `true`: also those that are answered.
+    all: Option<String>,
+    #[serde(flatten)]
+    piece: Piece,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ApprovalView {
+    id: i64,
+    method: String,
+    arguments: Json,
+    session: SessionKey,
+    user: String,
+    /// The run or turn that asks.
+    journal: String,
+    /// `pending`, `allowed` or `denied`.
+    #[schemars(with = "String")]
+    state: ApprovalState,
+    #[schemars(with = "String")]
+    asked_at: Timestamp,
+    #[schemars(with = "Option<String>")]
+    answered_at: Option<Timestamp>,
+}
+
+impl From<Approval> for ApprovalView {
+    fn from(approval: Approval) -> Self {
+        let ask = approval.ask;
+        ApprovalView {
+            id: approval.id,
+            method: ask.method,
+            arguments: ask.arguments,
+            session: ask.session,
+            user: ask.user,
+            journal: ask.journal.0.to_string(),
+            state: approval.state,
+            asked_at: approval.asked_at,
+            answered_at: approval.answered_at,
+        }
+    }
+}
+
+async fn list(State(api): State<Api>, Params(which): Params<Which>) -> Outcome<List<ApprovalView>> {
+    let state = (which.all.as_deref() != Some("true")).then_some(ApprovalState::Pending);
+    let approvals = api.store().approvals().list(state).await?;
+    let views = approvals
+        .into_iter()
+        .rev()
+        .map(ApprovalView::from)
+        .collect();
+    Ok(Body(which.piece.of(views, |view| view.id.to_string())?))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Word {
+    allow: bool,
+    /// Also for later calls of this method in that session.
+    #[serde(default)]
+    always: bool,
+}
+
+async fn answer(
+    State(api): State<Api>,
+    Path(approval): Path<i64>,
+    Given(word): Given<Word>,
+) -> Outcome<Json> {
+    let ask = SettleAsk {
+        approval,
+        decision: match word.allow {
+            true => Decision::Allow,
+            false => Decision::Deny,
+        },
+        always: word.always,
+    };
+    Ok(Body((api.operations().settle)(ask).await?))
+}

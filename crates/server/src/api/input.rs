@@ -1,0 +1,40 @@
+//! What callers send, read with failures that say what is wrong as a [`Problem`].
+
+use axum::{
+    Json,
+    extract::{FromRequest, FromRequestParts, Query, Request},
+    http::request::Parts,
+};
+use serde::de::DeserializeOwned;
+
+use super::problem::Problem;
+
+/// The body.
+pub(super) struct Given<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Json::from_request(request, state).await {
+            Ok(Json(body)) => Ok(Given(body)),
+            Err(rejection) => Err(Problem::bad(rejection.body_text())
+                .hint("GET /api/openapi.json describes every request")),
+        }
+    }
+}
+
+/// What stands behind the question mark.
+pub(super) struct Params<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(query)) => Ok(Params(query)),
+            Err(rejection) => Err(Problem::bad(rejection.body_text())
+                .hint("GET /api/openapi.json describes every request")),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Personas: who answers.
+
+use axum::{
+    Json as Body,
+    extract::{Path, State},
+};
+use callgate_contract::Mode;
+use callgate_store::{NewPersona, Persona, PersonaUpdate, StoreError};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Api, Outcome,
+    input::Given,
+    list::List,
+    problem::Problem,
+    route::{Routes, Verb},
+};
+
+pub(super) fn routes(routes: &mut Routes) {
+    routes
+        .add(Verb::Get, "/api/personas", "All personas", list)
+        .gives::<List<PersonaView>>();
+    routes
+        .add(Verb::Get, "/api/personas/{name}", "One persona", show)
+        .gives::<PersonaView>();
+    routes
+        .add(
+            Verb::Put,
+            "/api/personas/{name}",
+            "Make or change a persona",
+            put,
+        )
+        .takes::<PersonaBody>()
+        .gives::<PersonaView>();
+    routes.add(
+        Verb::Delete,
+        "/api/personas/{name}",
+        "Delete a persona",
+        delete,
+    );
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PersonaView {
+    name: String,
+    system_prompt: String,
+    /// User and assistant in turn.
+    begin_dialogs: Vec<String>,
+    /// None holds all methods, an empty list none.
+    methods: Option<Vec<String>>,
+    mode: Mode,
+    model: Option<String>,
+    /// It answers where nobody chose another.
+    default: bool,
+    #[schemars(with = "String")]
+    updated_at: Timestamp,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PersonaBody {
+    system_prompt: String,
+    #[serde(default)]
+    begin_dialogs: Vec<String>,
+    methods: Option<Vec<String>>,
+    #[serde(default)]
+    mode: Mode,
+    model: Option<String>,
+    /// Make it the one that answers where nobody chose another.
+    #[serde(default)]
+    default: bool,
+}
+
+async fn view(api: &Api, persona: Persona) -> Result<PersonaView, Problem> {
+    let default = api.store().personas().default(None).await?;
+    Ok(PersonaView {
+        default: default.name == persona.name,
+        name: persona.name,
+        system_prompt: persona.system_prompt,
+        begin_dialogs: persona.begin_dialogs.unwrap_or_default(),
+        methods: persona.methods,
+        mode: persona.mode,
+        model: persona.model,
+        updated_at: persona.updated_at,
+    })
+}
+
+async fn list(State(api): State<Api>) -> Outcome<List<PersonaView>> {
+    let mut items = Vec::new();
+    for persona in api.store().personas().list().await? {
+        items.push(view(&api, persona).await?);
+    }
+    let default = api.store().personas().default(None).await?;
+    if !items.iter().any(|item| item.name == default.name) {
+        items.insert(0, view(&api, default).await?);
+    }
+    Ok(Body(List { items, next: None }))
+}
+
+async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<PersonaView> {
+    let persona = api.store().personas().get(&name).await?;
+    Ok(Body(view(&api, persona).await?))
+}
+
+async fn put(
+    State(api): State<Api>,
+    Path(name): Path<String>,
+    Given(body): Given<PersonaBody>,
+) -> Outcome<PersonaView> {
+    let personas = api.store().personas();
+    let update = PersonaUpdate {
+        system_prompt: Some(body.system_prompt.clone()),
+        begin_dialogs: Some(body.begin_dialogs.clone()),
+        methods: Some(body.methods.clone()),
+        mode: Some(body.mode),
+        model: Some(body.model.clone()),
+    };
+    let persona = match personas.update(&name, &update).await {
+        Err(StoreError::UnknownPersona(_)) => {
+            let new = NewPersona {
+                name,
+                system_prompt: body.system_prompt,
+                begin_dialogs: Some(body.begin_dialogs),
+                methods: body.methods,
+                mode: body.mode,
+                model: body.model,
+            };
+            personas.create(&new).await?
+        }
+        updated => updated?,
+    };
+    if body.default {
+        personas.set_default(Some(&persona.name)).await?;
+    }
+    api.agent()?.register_personas().await?;
+    Ok(Body(view(&api, persona).await?))
+}
+
+async fn delete(State(api): State<Api>, Path(name): Path<String>) -> Outcome<()> {
+    api.store().personas().delete(&name).await?;
+    api.agent()?.register_personas().await?;
+    Ok(Body(()))
+}

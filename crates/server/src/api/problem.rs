@@ -1,0 +1,190 @@
+//! [`Problem`]: a failure as callers of the API read it (RFC 9457), with a hint what to do. The one
+//! place where failures of the inner crates become HTTP.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use callgate_agent::{RunError, TurnError};
+use callgate_gate::CallError;
+use callgate_store::{StoreError, files::FileError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Refused;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Problem {
+    /// A word that programs can act on.
+    pub(super) r#type: &'static str,
+    pub(super) title: String,
+    pub(super) status: u16,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
+}
+
+impl Problem {
+    fn new(status: StatusCode, r#type: &'static str, title: impl Into<String>) -> Self {
+        Problem {
+            r#type,
+            title: title.into(),
+            status: status.as_u16(),
+            hint: None,
+        }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn bad(title: impl Into<String>) -> Self {
+        Problem::new(StatusCode::BAD_REQUEST, "bad_request", title)
+    }
+
+    pub(super) fn missing(title: impl Into<String>) -> Self {
+        Problem::new(StatusCode::NOT_FOUND, "not_found", title)
+    }
+
+    pub(super) fn conflict(title: impl Into<String>) -> Self {
+        Problem::new(StatusCode::CONFLICT, "conflict", title)
+    }
+
+    pub(super) fn locked_out() -> Self {
+        Problem::new(StatusCode::UNAUTHORIZED, "no_key", "this needs a key")
+            .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
+    }
+
+    pub(super) fn forbidden(scope: &str) -> Self {
+        let title = format!("this key does not hold the scope '{scope}'");
+        Problem::new(StatusCode::FORBIDDEN, "scope", title).hint(format!(
+            "`callgate key new --scope {scope}` makes one that does"
+        ))
+    }
+
+    pub(super) fn too_many() -> Self {
+        let title = "too many requests with this key";
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
+    }
+
+    pub(super) fn starting() -> Self {
+        let title = "models are still being looked for";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "starting", title)
+            .hint("try again in a second")
+    }
+
+    /// Our own fault: the caller learns no more, the log everything.
+    fn fault(error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, "a request failed");
+        let title = "this could not be done now";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", title)
+            .hint("the server's log says why")
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, axum::Json(self)).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
+            let soon = HeaderValue::from_static("1");
+            response.headers_mut().insert(header::RETRY_AFTER, soon);
+        }
+        response
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        use StoreError as E;
+        match &error {
+            E::UnknownRun(_)
+            | E::UnknownApproval(_)
+            | E::UnknownKey(_)
+            | E::UnknownConversation(_)
+            | E::UnknownPersona(_)
+            | E::UnknownTurn(_) => Problem::missing(error.to_string()),
+            E::AlreadyAnswered { .. } | E::PersonaExists(_) | E::TooManyTimers => {
+                Problem::conflict(error.to_string())
+            }
+            E::NoteSize { .. }
+            | E::NoteName
+            | E::Position { .. }
+            | E::PersonaName { .. }
+            | E::OddDialogs { .. }
+            | E::TimerSize { .. }
+            | E::RoomName
+            | E::TooMany { .. } => Problem::bad(error.to_string()),
+            E::File(_) => match error {
+                E::File(error) => error.into(),
+                other => Problem::fault(&other),
+            },
+            _ => Problem::fault(&error),
+        }
+    }
+}
+
+impl From<FileError> for Problem {
+    fn from(error: FileError) -> Self {
+        match &error {
+            FileError::NotFound(_) => Problem::missing(error.to_string()),
+            FileError::NoOpenat2 | FileError::Io { .. } => Problem::fault(&error),
+            FileError::Busy(_) => Problem::conflict(error.to_string()),
+            _ => Problem::bad(error.to_string()),
+        }
+    }
+}
+
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => error.into(),
+            RunError::Folder(error) => error.into(),
+            error @ (RunError::NoCode(_) | RunError::Ended { .. }) => {
+                Problem::conflict(error.to_string())
+            }
+            error => Problem::fault(&error),
+        }
+    }
+}
+
+impl From<TurnError> for Problem {
+    fn from(error: TurnError) -> Self {
+        match error {
+            TurnError::Store(error) => error.into(),
+            TurnError::Folder(error) => error.into(),
+            TurnError::Run(error) => error.into(),
+            error @ TurnError::Ended { .. } => Problem::conflict(error.to_string()),
+            error @ TurnError::Randomness(_) => Problem::fault(&error),
+        }
+    }
+}
+
+impl From<CallError> for Problem {
+    fn from(error: CallError) -> Self {
+        use CallError as E;
+        let text = error.to_string();
+        match error {
+            E::Unknown { .. } => Problem::missing(text).hint("GET /api/methods lists them"),
+            E::NotExposed { .. } | E::NotGranted { .. } | E::Expired { .. } | E::Denied { .. } => {
+                Problem::new(StatusCode::FORBIDDEN, "refused", text)
+            }
+            E::BadArguments { .. } => Problem::bad(text),
+            E::Budget { .. } => Problem::new(StatusCode::TOO_MANY_REQUESTS, "budget", text),
+            E::ApprovalPending { id, .. } => Problem::new(StatusCode::CONFLICT, "approval", text)
+                .hint(format!("POST /api/approvals/{id} answers it")),
+            E::Deadline { .. } => Problem::new(StatusCode::GATEWAY_TIMEOUT, "deadline", text),
+            E::Store { source, .. } => source.into(),
+            _ => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "method_failed", text),
+        }
+    }
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "refused", refused.error).hint(refused.hint)
+    }
+}

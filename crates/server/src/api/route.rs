@@ -1,0 +1,246 @@
+//! A route and its description in one object, so that the OpenAPI document says what is served.
+//! Types are described by the structs that are read and written.
+
+use axum::{
+    Router,
+    handler::Handler,
+    middleware,
+    routing::{MethodFilter, MethodRouter, on},
+};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    Api,
+    access::{Scope, enter},
+    problem::Problem,
+};
+
+/// All routes, in the order in which the document lists them.
+pub(super) struct Routes {
+    schemas: SchemaGenerator,
+    routes: Vec<Route>,
+}
+
+struct Route {
+    verb: Verb,
+    path: &'static str,
+    summary: &'static str,
+    scope: Scope,
+    query: Option<Json>,
+    body: Option<Json>,
+    answer: Option<Json>,
+    /// The answer's media type.
+    media: &'static str,
+    serves: MethodRouter<Api>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Verb {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl Verb {
+    fn filter(self) -> MethodFilter {
+        match self {
+            Verb::Get => MethodFilter::GET,
+            Verb::Post => MethodFilter::POST,
+            Verb::Put => MethodFilter::PUT,
+            Verb::Patch => MethodFilter::PATCH,
+            Verb::Delete => MethodFilter::DELETE,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Verb::Get => "get",
+            Verb::Post => "post",
+            Verb::Put => "put",
+            Verb::Patch => "patch",
+            Verb::Delete => "delete",
+        }
+    }
+}
+
+impl Routes {
+    pub(super) fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        let mut schemas = SchemaGenerator::new(settings);
+        // Every route may answer with it.
+        schemas.subschema_for::<Problem>();
+        Routes {
+            schemas,
+            routes: Vec::new(),
+        }
+    }
+
+    /// A route for the operator; what follows describes it further.
+    pub(super) fn add<H, T>(
+        &mut self,
+        verb: Verb,
+        path: &'static str,
+        summary: &'static str,
+        handler: H,
+    ) -> Describe<'_>
+    where
+        H: Handler<T, Api>,
+        T: 'static,
+    {
+        self.routes.push(Route {
+            verb,
+            path,
+            summary,
+            scope: Scope::Operator,
+            query: None,
+            body: None,
+            answer: None,
+            media: "application/json",
+            serves: on(verb.filter(), handler),
+        });
+        Describe(self)
+    }
+
+    /// The routes with their guards, and the document.
+    pub(super) fn into_parts(mut self, api: &Api) -> (Router<Api>, Json) {
+        let mut router = Router::new();
+        let mut paths = Map::new();
+        for route in self.routes {
+            let operation = operation(&route);
+            let path = paths.entry(route.path).or_insert_with(|| json!({}));
+            path[route.verb.word()] = operation;
+            let guard = (api.clone(), route.scope);
+            let serves = route
+                .serves
+                .layer(middleware::from_fn_with_state(guard, enter));
+            router = router.route(route.path, serves);
+        }
+        let document = json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Callgate",
+                "version": env!("CARGO_PKG_VERSION"),
+                "description": "Write a function once; let AI call it safely. Failures are \
+                                application/problem+json with a hint.",
+            },
+            "security": [{ "key": [] }],
+            "paths": paths,
+            "components": {
+                "securitySchemes": { "key": { "type": "http", "scheme": "bearer" } },
+                "schemas": self.schemas.take_definitions(true),
+            },
+        });
+        (router, document)
+    }
+}
+
+/// The route added last.
+pub(super) struct Describe<'a>(&'a mut Routes);
+
+impl Describe<'_> {
+    pub(super) fn query<T: JsonSchema>(self) -> Self {
+        let schema = self.0.schemas.root_schema_for::<T>().to_value();
+        self.change(|route| route.query = Some(schema))
+    }
+
+    pub(super) fn takes<T: JsonSchema>(self) -> Self {
+        let schema = self.0.schemas.subschema_for::<T>().to_value();
+        self.change(|route| route.body = Some(schema))
+    }
+
+    pub(super) fn gives<T: JsonSchema>(self) -> Self {
+        let schema = self.0.schemas.subschema_for::<T>().to_value();
+        self.change(|route| route.answer = Some(schema))
+    }
+
+    /// The answer is no JSON.
+    pub(super) fn media(self, media: &'static str) -> Self {
+        self.change(|route| route.media = media)
+    }
+
+    /// For holders of keys with this scope too.
+    pub(super) fn scope(self, scope: Scope) -> Self {
+        self.change(|route| route.scope = scope)
+    }
+
+    fn change(self, change: impl FnOnce(&mut Route)) -> Self {
+        if let Some(route) = self.0.routes.last_mut() {
+            change(route);
+        }
+        self
+    }
+}
+
+fn operation(route: &Route) -> Json {
+    let mut parameters: Vec<Json> = path_parameters(route.path).collect();
+    if let Some(query) = &route.query {
+        parameters.extend(query_parameters(query));
+    }
+    let mut answer = json!({ "description": "done" });
+    if route.answer.is_some() || route.media != "application/json" {
+        let schema = route.answer.clone().unwrap_or_else(|| json!({}));
+        answer["content"] = json!({ route.media: { "schema": schema } });
+    }
+    let mut operation = json!({
+        "summary": route.summary,
+        "operationId": operation_id(route),
+        "tags": [route.path.split('/').nth(2).unwrap_or_default()],
+        "description": format!("Scope: {}.", route.scope.word()),
+        "parameters": parameters,
+        "responses": {
+            "200": answer,
+            "default": {
+                "description": "a failure",
+                "content": { "application/problem+json": {
+                    "schema": { "$ref": "#/components/schemas/Problem" }
+                } },
+            },
+        },
+    });
+    if let Some(body) = &route.body {
+        operation["requestBody"] = json!({
+            "required": true,
+            "content": { "application/json": { "schema": body } },
+        });
+    }
+    operation
+}
+
+/// `get /api/sessions/{session}/log` is `get_sessions_session_log`.
+fn operation_id(route: &Route) -> String {
+    let words = route.path.split('/').skip(2);
+    let words = words.map(|word| word.trim_matches(['{', '}', '*']).replace('.', "_"));
+    let words: Vec<String> = std::iter::once(route.verb.word().to_owned())
+        .chain(words)
+        .collect();
+    words.join("_")
+}
+
+fn path_parameters(path: &str) -> impl Iterator<Item = Json> + '_ {
+    let name = |segment: &str| {
+        let name = segment.strip_prefix('{')?.strip_suffix('}')?;
+        Some(name.trim_start_matches('*').to_owned())
+    };
+    path.split('/').filter_map(name).map(|name| {
+        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
+    })
+}
+
+fn query_parameters(schema: &Json) -> Vec<Json> {
+    let properties = schema.get("properties").and_then(Json::as_object);
+    let describe = |(name, schema): (&String, &Json)| {
+        let text = schema.get("description").cloned();
+        let mut parameter = json!({ "name": name, "in": "query", "schema": schema });
+        if let Some(text) = text {
+            parameter["description"] = text;
+        }
+        parameter
+    };
+    properties.into_iter().flatten().map(describe).collect()
+}

@@ -1,0 +1,75 @@
+//! Timers of a session.
+
+use axum::{
+    Json as Body,
+    extract::{Path, State},
+};
+use callgate_contract::SessionKey;
+use callgate_store::Timer;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    Api, Outcome,
+    list::List,
+    problem::Problem,
+    route::{Routes, Verb},
+};
+
+pub(super) fn routes(routes: &mut Routes) {
+    routes
+        .add(
+            Verb::Get,
+            "/api/sessions/{session}/timers",
+            "Timers that wait",
+            list,
+        )
+        .gives::<List<TimerView>>();
+    routes.add(
+        Verb::Delete,
+        "/api/sessions/{session}/timers/{id}",
+        "Cancel a timer",
+        cancel,
+    );
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct TimerView {
+    id: String,
+    user: String,
+    text: String,
+    #[schemars(with = "String")]
+    due_at: Timestamp,
+}
+
+impl From<Timer> for TimerView {
+    fn from(timer: Timer) -> Self {
+        TimerView {
+            id: timer.id.to_string(),
+            user: timer.user,
+            text: timer.text,
+            due_at: timer.due_at,
+        }
+    }
+}
+
+async fn list(State(api): State<Api>, Path(session): Path<SessionKey>) -> Outcome<List<TimerView>> {
+    let timers = api.store().timers().list(&session).await?;
+    Ok(Body(List {
+        items: timers.into_iter().map(TimerView::from).collect(),
+        next: None,
+    }))
+}
+
+async fn cancel(
+    State(api): State<Api>,
+    Path((session, id)): Path<(SessionKey, String)>,
+) -> Outcome<()> {
+    let missing = || Problem::missing(format!("no timer {id} waits in {session}"));
+    let timer = id.parse().map_err(|_| missing())?;
+    match api.store().timers().cancel(&session, timer).await? {
+        true => Ok(Body(())),
+        false => Err(missing()),
+    }
+}

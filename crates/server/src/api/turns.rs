@@ -1,0 +1,230 @@
+//! Turns and their journal: what was asked, what was answered, what was called.
+
+use axum::{
+    Json as Body,
+    extract::{Path, State},
+};
+use callgate_contract::{
+    Arguments, JournalId, Mode, SessionKey, TurnStop, Usage, codec, json as value_json,
+};
+use callgate_gate::recorded_arguments;
+use callgate_store::{RecordedCall, Round, Turn};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{
+    Api, Outcome,
+    input::Params,
+    list::{List, Piece},
+    problem::Problem,
+    route::{Routes, Verb},
+    view::{CallView, id},
+};
+
+pub(super) fn routes(routes: &mut Routes) {
+    routes
+        .add(Verb::Get, "/api/turns", "Turns, the latest first", list)
+        .query::<Which>()
+        .gives::<List<TurnView>>();
+    routes
+        .add(
+            Verb::Get,
+            "/api/turns/{id}",
+            "One turn with its journal",
+            show,
+        )
+        .gives::<Whole>();
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Which {
+    session: Option<SessionKey>,
+    #[serde(flatten)]
+    piece: Piece,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct TurnView {
+    id: String,
+    session: SessionKey,
+    conversation: Option<String>,
+    user: String,
+    mode: Mode,
+    model: String,
+    persona: Option<String>,
+    /// The turn whose agent this one is.
+    parent: Option<String>,
+    #[schemars(with = "String")]
+    started_at: Timestamp,
+    #[schemars(with = "Option<String>")]
+    ended_at: Option<Timestamp>,
+    /// None while it runs, or waits for an approval.
+    stop: Option<TurnStop>,
+}
+
+impl From<Turn> for TurnView {
+    fn from(turn: Turn) -> Self {
+        let Turn {
+            start,
+            started_at,
+            finish,
+        } = turn;
+        TurnView {
+            id: id(start.id),
+            session: start.session,
+            conversation: start.conversation.map(|id| id.to_string()),
+            user: start.user,
+            mode: start.mode,
+            model: start.model,
+            persona: start.persona,
+            parent: start.parent.map(id),
+            started_at,
+            ended_at: finish.as_ref().map(|finish| finish.at),
+            stop: finish.map(|finish| finish.stop),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Whole {
+    #[serde(flatten)]
+    turn: TurnView,
+    rounds: Vec<RoundView>,
+    /// Of tool mode; those of code are in its runs.
+    calls: Vec<CallView>,
+    runs: Vec<CodeView>,
+    /// Turns of the agents it called.
+    children: Vec<TurnView>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct RoundView {
+    number: u32,
+    /// What the model was asked, where that is kept.
+    request: Option<Json>,
+    reply: Option<Json>,
+    usage: Option<Usage>,
+    /// In millionths of the operator's currency, where a price is known.
+    money: Option<u64>,
+    /// More than 1 after a crash that hid an answer.
+    attempts: u32,
+    #[schemars(with = "String")]
+    asked_at: Timestamp,
+    #[schemars(with = "Option<String>")]
+    answered_at: Option<Timestamp>,
+}
+
+impl From<Round> for RoundView {
+    fn from(round: Round) -> Self {
+        let answer = round.answer;
+        RoundView {
+            number: round.number,
+            request: round.request,
+            usage: answer.as_ref().and_then(|answer| answer.usage),
+            money: answer.as_ref().and_then(|answer| answer.money),
+            answered_at: answer.as_ref().map(|answer| answer.at),
+            reply: answer.map(|answer| answer.reply),
+            attempts: round.attempts,
+            asked_at: round.asked_at,
+        }
+    }
+}
+
+/// Code of a turn, and what it did.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CodeView {
+    run: String,
+    round: u32,
+    code: String,
+    /// The report of the run; none while it runs.
+    report: Option<Json>,
+    calls: Vec<CallView>,
+}
+
+impl From<RecordedCall> for CallView {
+    fn from(call: RecordedCall) -> Self {
+        let arguments = recorded_arguments(&call.intent.arguments).unwrap_or_default();
+        let arguments = shown(&arguments);
+        let (result, detail, micros) = match call.outcome {
+            Some(outcome) => (Some(outcome.result), outcome.detail, outcome.micros),
+            None => (None, None, 0),
+        };
+        let value = |bytes: &[u8]| codec::decode_trusted(bytes).ok();
+        let (value, error) = match result {
+            Some(Ok(success)) => (
+                value(&success.value).map(|it| value_json::to_json(&it)),
+                None,
+            ),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, Some("nobody knows how this call ended".to_owned())),
+        };
+        CallView {
+            method: call.intent.method,
+            kind: Some(call.intent.kind),
+            arguments,
+            value,
+            error,
+            detail,
+            micros,
+        }
+    }
+}
+
+/// By position where nothing was named, else by name.
+fn shown(arguments: &Arguments) -> Json {
+    let positional = arguments.positional.iter().map(value_json::to_json);
+    if arguments.named.is_empty() {
+        return positional.collect();
+    }
+    let numbered = positional
+        .enumerate()
+        .map(|(place, value)| (place.to_string(), value));
+    let named = arguments.named.iter();
+    let named = named.map(|(name, value)| (name.clone(), value_json::to_json(value)));
+    Json::Object(numbered.chain(named).collect())
+}
+
+async fn list(State(api): State<Api>, Params(which): Params<Which>) -> Outcome<List<TurnView>> {
+    let (before, limit) = (which.piece.text(), which.piece.limit());
+    let turns = api.store().turns();
+    let mut found = turns
+        .before(which.session.as_ref(), before, limit + 1)
+        .await?;
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next = more
+        .then(|| found.last().map(|turn| id(turn.start.id)))
+        .flatten();
+    let items = found.into_iter().map(TurnView::from).collect();
+    Ok(Body(List { items, next }))
+}
+
+async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<Whole> {
+    let missing = || Problem::missing(format!("no turn {name}"));
+    let turn = JournalId(name.parse().map_err(|_| missing())?);
+    let (turns, journal) = (api.store().turns(), api.store().journal());
+    let found = turns.get(turn).await?;
+    let mut runs = Vec::new();
+    for run in turns.runs(turn).await? {
+        let calls = journal.recorded(run.start.id).await?;
+        runs.push(CodeView {
+            run: id(run.start.id),
+            round: run.start.turn.map_or(0, |(_, round)| round),
+            code: run.start.code.unwrap_or_default(),
+            report: run.finish.map(|finish| finish.report),
+            calls: calls.into_iter().map(CallView::from).collect(),
+        });
+    }
+    let rounds = turns.rounds(turn).await?;
+    let calls = journal.recorded(turn).await?;
+    let children = turns.children(turn).await?;
+    Ok(Body(Whole {
+        turn: found.into(),
+        rounds: rounds.into_iter().map(RoundView::from).collect(),
+        calls: calls.into_iter().map(CallView::from).collect(),
+        runs,
+        children: children.into_iter().map(TurnView::from).collect(),
+    }))
+}

@@ -1,0 +1,305 @@
+//! [`Live`]: who listens to which session at this moment, and what was last told. A message goes
+//! out where somebody hears it; without anybody it stays in the outbox for whoever comes next.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use callgate_agent::TurnEvent;
+use callgate_contract::{BoxFuture, Message, Outbox, SessionKey};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// Something that happens in a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A message goes out.
+    Message(Message),
+    Turn(TurnEvent),
+}
+
+/// Told what happens; false once nobody hears it any more. Called from the turn itself: quick.
+pub type Hear = Arc<dyn Fn(Event) -> bool + Send + Sync>;
+
+/// Events that are kept for those who come back.
+const KEPT: usize = 2_048;
+/// Events that may wait for one who reads slowly; then it has to read anew.
+const WAITING: usize = 4_096;
+
+pub struct Live {
+    /// A mutex, since turns tell from any thread; held while ears are told, so that one that has
+    /// left is told nothing.
+    told: Mutex<Told>,
+    next: AtomicU64,
+    /// Numbers of events count anew with each start: this tells the counts apart.
+    start: Uuid,
+}
+
+#[derive(Default)]
+struct Told {
+    ears: Vec<Ear>,
+    readers: Vec<Reader>,
+    kept: VecDeque<Kept>,
+    count: u64,
+}
+
+struct Ear {
+    number: u64,
+    session: SessionKey,
+    hear: Hear,
+}
+
+struct Reader {
+    session: Option<SessionKey>,
+    events: mpsc::Sender<Heard>,
+}
+
+struct Kept {
+    number: u64,
+    session: SessionKey,
+    text: Arc<str>,
+}
+
+/// What a subscriber hears.
+#[derive(Clone, Debug)]
+pub(crate) enum Heard {
+    /// What came before is forgotten here: read anew.
+    Reset,
+    Told {
+        id: String,
+        text: Arc<str>,
+    },
+}
+
+/// While it lives, its ear hears.
+pub struct Listening {
+    number: u64,
+    live: Arc<Live>,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Live {
+            told: Mutex::default(),
+            next: AtomicU64::new(0),
+            start: Uuid::now_v7(),
+        }
+    }
+}
+
+impl Live {
+    pub fn listen(self: &Arc<Self>, session: &SessionKey, hear: Hear) -> Listening {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().ears.push(Ear {
+            number,
+            session: session.clone(),
+            hear,
+        });
+        Listening {
+            number,
+            live: Arc::clone(self),
+        }
+    }
+
+    /// Tells those who subscribed.
+    pub fn tell(&self, session: &SessionKey, event: Event) {
+        self.spread(&mut self.lock(), session, &event);
+    }
+
+    /// What happens from now on, and before it what was missed since `last`.
+    pub(crate) fn subscribe(
+        &self,
+        session: Option<SessionKey>,
+        last: Option<&str>,
+    ) -> Subscription {
+        let (events, heard) = mpsc::channel(WAITING);
+        let mut told = self.lock();
+        if let Some(last) = last {
+            self.catch_up(&told, session.as_ref(), last, &events);
+        }
+        told.readers.push(Reader { session, events });
+        Subscription(heard)
+    }
+
+    fn catch_up(
+        &self,
+        told: &Told,
+        session: Option<&SessionKey>,
+        last: &str,
+        events: &mpsc::Sender<Heard>,
+    ) {
+        let number = last
+            .split_once('/')
+            .filter(|(start, _)| *start == self.start.simple().to_string())
+            .and_then(|(_, number)| number.parse::<u64>().ok());
+        let oldest = told.count - told.kept.len() as u64;
+        let Some(number) = number.filter(|number| *number >= oldest) else {
+            let _ = events.try_send(Heard::Reset);
+            return;
+        };
+        let missed = told.kept.iter().filter(|kept| kept.number > number);
+        for kept in missed.filter(|kept| session.is_none_or(|it| *it == kept.session)) {
+            let id = self.id(kept.number);
+            let text = kept.text.clone();
+            let _ = events.try_send(Heard::Told { id, text });
+        }
+    }
+
+    fn spread(&self, told: &mut Told, session: &SessionKey, event: &Event) {
+        told.count += 1;
+        let number = told.count;
+        let text: Arc<str> = json!({ "session": session, "event": event })
+            .to_string()
+            .into();
+        let id = self.id(number);
+        told.readers.retain(|reader| {
+            if reader.session.as_ref().is_some_and(|it| it != session) {
+                return !reader.events.is_closed();
+            }
+            let heard = Heard::Told {
+                id: id.clone(),
+                text: text.clone(),
+            };
+            // One that reads too slowly is let go: it comes back and catches up.
+            reader.events.try_send(heard).is_ok()
+        });
+        told.kept.push_back(Kept {
+            number,
+            session: session.clone(),
+            text,
+        });
+        if told.kept.len() > KEPT {
+            told.kept.pop_front();
+        }
+    }
+
+    fn id(&self, number: u64) -> String {
+        format!("{}/{number}", self.start.simple())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let mut told = self.live.lock();
+        told.ears.retain(|ear| ear.number != self.number);
+    }
+}
+
+impl Outbox for Live {
+    fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        let mut told = self.lock();
+        let event = Event::Message(message.clone());
+        self.spread(&mut told, &message.session, &event);
+        let reads = |reader: &Reader| {
+            let session = reader.session.as_ref();
+            session.is_none_or(|session| *session == message.session)
+        };
+        let mut heard = told.readers.iter().any(reads);
+        for ear in told
+            .ears
+            .iter()
+            .filter(|ear| ear.session == message.session)
+        {
+            heard |= (ear.hear)(event.clone());
+        }
+        let answer = match heard {
+            true => Ok(()),
+            false => Err("nobody listens to this session now".to_owned()),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+pub(crate) struct Subscription(mpsc::Receiver<Heard>);
+
+impl Subscription {
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+        self.0.poll_recv(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_contract::Part;
+
+    use super::*;
+
+    fn session(id: &str) -> SessionKey {
+        format!("web:FriendMessage:{id}").parse().unwrap()
+    }
+
+    fn round(number: u32) -> Event {
+        Event::Turn(TurnEvent::Round { number })
+    }
+
+    fn heard(subscription: &mut Subscription) -> Vec<String> {
+        let mut texts = Vec::new();
+        while let Ok(heard) = subscription.0.try_recv() {
+            texts.push(match heard {
+                Heard::Reset => "reset".to_owned(),
+                Heard::Told { id, .. } => id.rsplit('/').next().unwrap().to_owned(),
+            });
+        }
+        texts
+    }
+
+    #[test]
+    fn whoever_comes_back_gets_what_it_missed() {
+        let live = Live::default();
+        for number in 1..=5 {
+            live.tell(&session(if number == 4 { "b" } else { "a" }), round(number));
+        }
+        let last = live.id(2);
+        let mut all = live.subscribe(None, Some(&last));
+        assert_eq!(heard(&mut all), ["3", "4", "5"]);
+        let mut one = live.subscribe(Some(session("a")), Some(&last));
+        assert_eq!(heard(&mut one), ["3", "5"]);
+        live.tell(&session("a"), round(6));
+        assert_eq!(heard(&mut one), ["6"]);
+        let mut stranger = live.subscribe(None, Some("elsewhere/3"));
+        assert_eq!(heard(&mut stranger), ["reset"]);
+        let mut fresh = live.subscribe(None, None);
+        assert_eq!(heard(&mut fresh), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_said_to_be() {
+        let live = Live::default();
+        for number in 0..=KEPT {
+            live.tell(&session("a"), round(number as u32));
+        }
+        let mut late = live.subscribe(None, Some(&live.id(0)));
+        assert_eq!(heard(&mut late), ["reset"]);
+    }
+
+    #[tokio::test]
+    async fn a_message_is_delivered_where_somebody_hears_it() {
+        let live = Arc::new(Live::default());
+        let message = Message {
+            session: session("a"),
+            parts: vec![Part::text("hello")],
+        };
+        assert!(live.deliver(1, &message).await.is_err());
+        let elsewhere = live.listen(&session("b"), Arc::new(|_| true));
+        assert!(live.deliver(1, &message).await.is_err());
+        drop(elsewhere);
+        let here = live.listen(&session("a"), Arc::new(|_| true));
+        assert!(live.deliver(1, &message).await.is_ok());
+        drop(here);
+        assert!(live.deliver(1, &message).await.is_err());
+        let _reader = live.subscribe(Some(session("a")), None);
+        assert!(live.deliver(1, &message).await.is_ok());
+    }
+}

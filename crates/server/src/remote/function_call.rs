@@ -1,0 +1,287 @@
+//! `/function_call`: a client calls a method of ours, or a function of another client, and gets
+//! exactly one answer: `{requestId, success, result}` or `{requestId, success, error: {message}}`.
+
+use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
+
+use callgate_contract::{
+    Arguments, BoxFuture, Budget, Caller, Effect, Grant, JournalId, Origin, Role, Surface,
+    json as value_json,
+};
+use callgate_gate::CallError;
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use serde_json::{Value as Json, json};
+
+use super::{
+    Answer, Call, Namespace, Peer, Remote, Rights, Unanswered, clients, offers, record,
+    repeats::{Asked, Repeats},
+};
+
+pub(super) const NAMESPACE: &str = "/function_call";
+const EVENT: &str = "FUNCTION_CALL";
+/// Beyond every method's own deadline, so that no call waits for ever.
+const LIMIT: Duration = Duration::from_secs(3600);
+/// Messages that one call may send.
+const MESSAGES: u64 = 100;
+
+pub(super) fn namespace() -> Namespace {
+    let repeats = Arc::new(Repeats::default());
+    Namespace::new(NAMESPACE)
+        .on(EVENT, move |call| function_call(repeats.clone(), call))
+        .on("REGISTER_FUNCTIONS", offers::register)
+        .on_joined(clients::moved)
+        .on_left(async |remote, peer| {
+            offers::withdraw(remote.clone(), peer.clone()).await;
+            clients::moved(remote, peer).await;
+        })
+        .refuses_with(|request, message| failure(request.unwrap_or(&Json::Null), message))
+        .within(LIMIT)
+}
+
+/// What a client asks for.
+pub(super) struct Request {
+    pub(super) id: Json,
+    pub(super) function: String,
+    pub(super) arguments: Vec<Json>,
+    pub(super) target: String,
+}
+
+impl Request {
+    fn read(data: &Json) -> Result<Self, &'static str> {
+        let text = |field: &str| data.get(field).and_then(Json::as_str).map(str::to_owned);
+        if !data.is_object() {
+            return Err("A call is an object with requestId, functionName, args and target.");
+        }
+        Ok(Request {
+            id: data.get("requestId").cloned().unwrap_or_default(),
+            function: text("functionName").ok_or("functionName is missing or no text.")?,
+            arguments: match data.get("args") {
+                None | Some(Json::Null) => Vec::new(),
+                Some(Json::Array(arguments)) => arguments.clone(),
+                // Compat(newage): documented clients pass one object bare.
+                Some(argument @ Json::Object(_)) => vec![argument.clone()],
+                Some(_) => return Err("args is an array, or one object."),
+            },
+            target: text("target").ok_or("target is missing: 'server' or the id of a client.")?,
+        })
+    }
+}
+
+async fn function_call(repeats: Arc<Repeats>, call: Call) -> Answer {
+    if !call.wants_answer {
+        tracing::info!(
+            client = call.peer.client(),
+            "a call without a callback was ignored"
+        );
+        return Answer::Silent;
+    }
+    let request = match Request::read(call.first()) {
+        Ok(request) => request,
+        Err(message) => {
+            let id = call.first().get("requestId").cloned().unwrap_or_default();
+            return Answer::Ack(failure(&id, message));
+        }
+    };
+    match request.target == "server" {
+        true => here(repeats, call, request).await,
+        false => elsewhere(repeats, call, request).await,
+    }
+}
+
+/// One of our methods.
+async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
+    let Call { remote, peer, .. } = call;
+    let caller = caller(&peer, JournalId::NONE);
+    if remote.gate().is_passing(&caller, &request.function) {
+        return Answer::Ack(passing(&remote, &caller, request).await);
+    }
+    let mut method = remote.gate().find_for(&caller, &request.function);
+    if method.is_none() {
+        remote.settled().await;
+        method = remote.gate().find_for(&caller, &request.function);
+    }
+    let ours = method
+        .as_ref()
+        .is_some_and(|method| method.info().origin == Origin::Builtin);
+    let effect = method.map_or(Effect::Effectful, |method| method.info().effect);
+    let asked = Asked::new(&peer, &request, effect);
+    let making = async move {
+        let again = repeats.clone();
+        let make = async move {
+            let result = record::call(&remote, &peer, &request, effect).await;
+            shaped(&request.id, &request.function, result)
+        };
+        again.answer(asked, make).await
+    };
+    match ours {
+        // In order with what the client sends before and after.
+        true => Answer::Ack(making.await),
+        false => begun(making).await,
+    }
+}
+
+/// A call that changes nothing needs no record and may be made as often as anybody likes.
+async fn passing(remote: &Remote, caller: &Caller, request: Request) -> Json {
+    let made = match arguments(request.arguments) {
+        Ok(arguments) => remote
+            .gate()
+            .call(caller, 1, &request.function, arguments)
+            .await
+            .map(|outcome| value_json::to_json(&outcome.value)),
+        Err(message) => return failure(&request.id, &message),
+    };
+    shaped(&request.id, &request.function, made)
+}
+
+pub(super) fn caller(peer: &Peer, journal: JournalId) -> Caller {
+    let standing = peer.standing();
+    Caller {
+        session: peer.session().clone(),
+        user: peer.user(),
+        role: match standing.rights {
+            Rights::Operator => Role::Operator,
+            Rights::Guest | Rights::Client => Role::User,
+        },
+        surface: Surface::Remote,
+        journal,
+        depth: 0,
+        grant: Arc::new(Grant {
+            methods: standing.methods.clone(),
+            budget: Budget::new(1, MESSAGES),
+            expires: None,
+        }),
+    }
+}
+
+pub(super) fn arguments(arguments: Vec<Json>) -> Result<Arguments, String> {
+    let positional = arguments.into_iter().map(value_json::from_json);
+    let positional = positional.collect::<Result<_, _>>();
+    Ok(Arguments {
+        positional: positional.map_err(|error| format!("args: {error}"))?,
+        named: Vec::new(),
+    })
+}
+
+fn shaped(id: &Json, function: &str, made: Result<Json, CallError>) -> Json {
+    match made {
+        Ok(result) => success(id, result),
+        Err(error) => failure(id, &told(function, &error)),
+    }
+}
+
+/// A failure in words for somebody elsewhere: what is ours alone stays here.
+fn told(function: &str, error: &CallError) -> String {
+    let function: String = function.chars().take(128).collect();
+    match error {
+        CallError::Unknown { .. } | CallError::NotExposed { .. } => {
+            format!("Function \"{function}\" not found.")
+        }
+        CallError::NotGranted { .. } => format!(
+            "Function \"{function}\" needs a key that may call it, or the operator's approval of \
+             this client."
+        ),
+        CallError::Panicked { method, message } => {
+            tracing::warn!(method, message, "a method panicked");
+            format!("Function \"{function}\" failed.")
+        }
+        CallError::Store { method, source } => {
+            tracing::warn!(method, %source, "a call cannot be recorded");
+            "The server cannot record the call now.".to_owned()
+        }
+        error => match error.to_string().trim() {
+            "" => format!("Function \"{function}\" failed without a message."),
+            message => message.to_owned(),
+        },
+    }
+}
+
+/// A function of another client.
+async fn elsewhere(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
+    let asked = Asked::new(&call.peer, &request, Effect::Effectful);
+    begun(async move { repeats.answer(asked, forward(call, request)).await }).await
+}
+
+/// `answer`, begun before the events behind it, so that calls arrive in the order in which they were
+/// made, and finished beside them.
+async fn begun(answer: impl Future<Output = Json> + Send + 'static) -> Answer {
+    let mut answer: BoxFuture<'static, Json> = Box::pin(answer);
+    let begin = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context)));
+    match begin.await {
+        Poll::Ready(answer) => Answer::Ack(answer),
+        Poll::Pending => Answer::Later(answer),
+    }
+}
+
+async fn forward(call: Call, request: Request) -> Json {
+    if call.peer.rights() < Rights::Client {
+        let needs = "Calling another client needs a key, or the operator's approval.";
+        return failure(&request.id, needs);
+    }
+    let target = &request.target;
+    let sockets = trusted_sockets(&call.remote, target);
+    if sockets.is_empty() {
+        let short: String = target.chars().take(128).collect();
+        return failure(&request.id, &format!("Target client not found: {short}"));
+    }
+    // The original data: the other side compares the target with its own id.
+    let within = call.remote.settings().call_within;
+    match first_answer(sockets, call.first(), within).await {
+        Ok(answer) => unwrapped(&request.id, answer),
+        Err(error) => failure(&request.id, &format!("{} ({target})", capital(error))),
+    }
+}
+
+/// Sockets of the client of that id or identity which were let in: anybody can claim a name.
+pub(super) fn trusted_sockets(remote: &Remote, target: &str) -> Vec<Peer> {
+    let named = |peer: &Peer| peer.client() == target || peer.identity() == target;
+    let all = remote.roster().everyone(NAMESPACE).into_iter();
+    all.filter(|peer| named(peer) && peer.rights() >= Rights::Client)
+        .collect()
+}
+
+/// Asks every socket; the first that answers speaks for all.
+pub(super) async fn first_answer(
+    sockets: Vec<Peer>,
+    data: &Json,
+    within: Duration,
+) -> Result<Json, Unanswered> {
+    let data = std::slice::from_ref(data);
+    let asks = sockets.iter().map(|peer| peer.ask(EVENT, data, within));
+    let mut asks: FuturesUnordered<_> = asks.collect();
+    let mut reason = Unanswered::Gone;
+    while let Some(answer) = asks.next().await {
+        match answer {
+            Ok(answer) => return Ok(answer),
+            Err(Unanswered::Late) => reason = Unanswered::Late,
+            Err(Unanswered::Gone) => {}
+        }
+    }
+    Err(reason)
+}
+
+/// What the other client answered, in the one shape that callers read.
+fn unwrapped(id: &Json, answer: Json) -> Json {
+    match answer.get("success").and_then(Json::as_bool) {
+        Some(true) => success(id, answer.get("result").cloned().unwrap_or_default()),
+        Some(false) => {
+            let error = answer.get("error").unwrap_or(&Json::Null);
+            let message = error.get("message").unwrap_or(error).as_str();
+            failure(id, message.unwrap_or("The client reported a failure."))
+        }
+        None => success(id, answer),
+    }
+}
+
+fn success(id: &Json, result: Json) -> Json {
+    json!({ "requestId": id, "success": true, "result": result })
+}
+
+pub(super) fn failure(id: &Json, message: &str) -> Json {
+    json!({ "requestId": id, "success": false, "error": { "message": message } })
+}
+
+fn capital(error: Unanswered) -> &'static str {
+    match error {
+        Unanswered::Gone => "The target client is gone",
+        Unanswered::Late => "The target client did not answer in time",
+    }
+}

@@ -1,0 +1,139 @@
+//! [`Line`]: one connection, whatever carries it (long polling, websocket). It keeps the seats that
+//! the connection has in namespaces, and what is to be sent in order. Nothing is dropped in
+//! silence: what cannot leave yet waits, and a client that stops reading is hung up on.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use engineioxide::{DisconnectReason, Socket};
+
+use super::seat::Seat;
+
+pub(super) type Engine = Socket<Line>;
+
+/// Bytes that may wait for a client that does not read.
+const MAX_WAITING: usize = 32 << 20;
+/// There is no telling when the engine has room again.
+const RETRY: Duration = Duration::from_millis(1);
+
+/// The connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the client is gone")]
+pub struct Gone;
+
+/// Plain mutexes: each is held for a lookup or a push, never across an await.
+#[derive(Default)]
+pub(super) struct Line {
+    seats: Mutex<HashMap<String, Seat>>,
+    waiting: Mutex<Waiting>,
+    partial: Mutex<Option<Partial>>,
+}
+
+/// What follows in order behind the engine's own buffer.
+#[derive(Default)]
+struct Waiting {
+    packets: VecDeque<String>,
+    bytes: usize,
+    /// A task is moving packets to the engine.
+    pumped: bool,
+}
+
+/// A packet whose attachments are still to come.
+pub(super) struct Partial {
+    pub(super) text: String,
+    pub(super) missing: usize,
+    pub(super) attachments: Vec<Vec<u8>>,
+}
+
+impl Line {
+    pub(super) fn seats(&self) -> MutexGuard<'_, HashMap<String, Seat>> {
+        locked(&self.seats)
+    }
+
+    pub(super) fn partial(&self) -> MutexGuard<'_, Option<Partial>> {
+        locked(&self.partial)
+    }
+
+    /// Bytes that wait behind the engine's buffer.
+    pub(super) fn waiting(&self) -> usize {
+        locked(&self.waiting).bytes
+    }
+}
+
+/// Sends `packet` after everything sent before.
+pub(super) fn send(engine: &Arc<Engine>, packet: String) -> Result<(), Gone> {
+    let mut waiting = locked(&engine.data.waiting);
+    let packet = match waiting.packets.is_empty() {
+        true => match hand_over(engine, packet)? {
+            None => return Ok(()),
+            Some(packet) => packet,
+        },
+        false => packet,
+    };
+    if waiting.bytes + packet.len() > MAX_WAITING {
+        drop(waiting);
+        tracing::warn!("a remote client does not read what it asked for: hung up");
+        hang_up(engine, DisconnectReason::TransportClose);
+        return Err(Gone);
+    }
+    waiting.bytes += packet.len();
+    waiting.packets.push_back(packet);
+    if !waiting.pumped {
+        waiting.pumped = true;
+        tokio::spawn(pump(engine.clone()));
+    }
+    Ok(())
+}
+
+/// Ends the connection. The engine tells of an end only once it could send what it holds, for which
+/// nobody waits here.
+pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
+    let seats = std::mem::take(&mut *engine.data.seats());
+    // Outside the lock: leaving tells others.
+    drop(seats);
+    engine.close(reason);
+}
+
+/// Gives the packet back if there is no room. One place is always left to the engine's ping,
+/// which would otherwise end the connection.
+fn hand_over(engine: &Engine, packet: String) -> Result<Option<String>, Gone> {
+    use tokio::sync::mpsc::error::TrySendError;
+    let spare = engine.reserve();
+    match (engine.reserve(), spare) {
+        (Ok(room), Ok(_spare)) => {
+            room.emit(packet.into());
+            Ok(None)
+        }
+        (Err(TrySendError::Closed(())), _) | (_, Err(TrySendError::Closed(()))) => Err(Gone),
+        _ => Ok(Some(packet)),
+    }
+}
+
+async fn pump(engine: Arc<Engine>) {
+    loop {
+        tokio::time::sleep(RETRY).await;
+        let mut waiting = locked(&engine.data.waiting);
+        while let Some(packet) = waiting.packets.pop_front() {
+            let bytes = packet.len();
+            match hand_over(&engine, packet) {
+                Ok(None) => waiting.bytes -= bytes,
+                Ok(Some(packet)) => {
+                    waiting.packets.push_front(packet);
+                    break;
+                }
+                Err(Gone) => *waiting = Waiting::default(),
+            }
+        }
+        if waiting.packets.is_empty() {
+            waiting.pumped = false;
+            return;
+        }
+    }
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,107 @@
+//! Calls that are worth a record: what they did is known after a crash, and asking again under the
+//! same name never does it twice.
+
+use std::time::Duration;
+
+use callgate_contract::{Caller, Effect, JournalId, Stop, json as value_json};
+use callgate_gate::{CallError, Outcome};
+use callgate_store::{RunStart, StoreError};
+use serde_json::{Value as Json, json};
+
+use super::{
+    Peer, Remote,
+    function_call::{Request, arguments, caller},
+};
+
+/// How long a name stands for the call that was made under it.
+pub(super) const WINDOW: Duration = Duration::from_secs(600);
+/// A call from outside is the only one of its journal.
+const SEQUENCE: u64 = 1;
+
+/// Makes the call, or answers from the record if it was made before.
+pub(super) async fn call(
+    remote: &Remote,
+    peer: &Peer,
+    request: &Request,
+    effect: Effect,
+) -> Result<Json, CallError> {
+    let broken = |source: StoreError| CallError::Store {
+        method: request.function.clone(),
+        source,
+    };
+    let named = !request.id.is_null() && effect != Effect::Idempotent;
+    let (journal, repeated) = match named {
+        false => (JournalId::fresh(), false),
+        true => {
+            let asker = format!("{}\n{}", peer.user(), peer.client());
+            let made = json!([request.function, request.arguments]).to_string();
+            let requests = remote.store().requests();
+            let claim = requests
+                .claim(&asker, &request.id.to_string(), made.as_bytes(), WINDOW)
+                .await
+                .map_err(broken)?;
+            (claim.journal, claim.repeated)
+        }
+    };
+    let caller = caller(peer, journal);
+    if repeated && let Some(outcome) = recorded(remote, journal).await? {
+        return Ok(value_json::to_json(&outcome.value));
+    }
+    begin(remote, &caller).await.map_err(broken)?;
+    let made = match arguments(request.arguments.clone()) {
+        Ok(arguments) => {
+            let gate = remote.gate();
+            gate.call(&caller, SEQUENCE, &request.function, arguments)
+                .await
+        }
+        Err(message) => Err(CallError::Failed {
+            method: request.function.clone(),
+            message,
+            detail: None,
+        }),
+    };
+    let (stop, report) = match &made {
+        Ok(outcome) => (Stop::Finished, json!({ "kind": outcome.kind })),
+        Err(error @ CallError::ApprovalPending { .. }) => {
+            (Stop::Approval, json!({ "error": error.to_string() }))
+        }
+        Err(error) => (Stop::Error, json!({ "error": error.to_string() })),
+    };
+    let finished = remote.store().journal().finish(journal, stop, &report);
+    finished.await.map_err(broken)?;
+    made.map(|outcome| value_json::to_json(&outcome.value))
+}
+
+/// What the call gave when it was made; `None` if it had no effect yet.
+async fn recorded(remote: &Remote, journal: JournalId) -> Result<Option<Outcome>, CallError> {
+    let calls = remote.store().journal().recorded(journal).await;
+    let calls = calls.map_err(|source| CallError::Store {
+        method: "record".to_owned(),
+        source,
+    })?;
+    match calls.first() {
+        Some(call) => remote.gate().replay(call),
+        None => Ok(None),
+    }
+}
+
+async fn begin(remote: &Remote, caller: &Caller) -> Result<(), StoreError> {
+    let journal = remote.store().journal();
+    let start = RunStart {
+        id: caller.journal,
+        session: caller.session.clone(),
+        user: caller.user.clone(),
+        role: caller.role,
+        surface: caller.surface,
+        code: None,
+        allowed: caller.grant.methods.clone(),
+        // Nothing random happens in a single call.
+        seed: [0; 16],
+        turn: None,
+    };
+    match journal.begin(&start).await {
+        // An earlier process began it and did not get to its effect.
+        Err(StoreError::AlreadyBegun(_)) => journal.reopen(caller.journal).await,
+        begun => begun,
+    }
+}

@@ -1,0 +1,198 @@
+//! [`Seat`]: a connection's place in one namespace, from its CONNECT packet to its end. What
+//! arrives waits here in order, also while the client is still being asked who it is.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::Value as Json;
+use tokio::sync::{Semaphore, mpsc};
+
+use super::{
+    Peer, Remote,
+    identity::Identity,
+    line::{self, Engine},
+    namespace::{Call, Handled, Namespace},
+    packet,
+    quiet::quietly,
+};
+
+/// Events that may wait, and their bytes; a client that sends faster is hung up on.
+const MAX_EVENTS: usize = 16_384;
+const MAX_BYTES: usize = 32 << 20;
+/// How long the answer to an event may keep those behind it waiting. What takes longer goes on
+/// beside them.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// Answers of one seat under way beside its queue.
+const BESIDE: usize = 256;
+/// For a CONNECT to be answered.
+const ADMISSION: Duration = Duration::from_secs(10);
+
+pub(super) struct Seat {
+    incoming: mpsc::UnboundedSender<Incoming>,
+    place: Arc<Place>,
+}
+
+/// What the connection and the task that serves the seat share.
+#[derive(Default)]
+pub(super) struct Place {
+    peer: OnceLock<Peer>,
+    events: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+pub(super) struct Incoming {
+    pub(super) event: String,
+    pub(super) arguments: Vec<Json>,
+    pub(super) id: Option<u64>,
+    pub(super) bytes: usize,
+}
+
+/// The client sends faster than it is answered.
+pub(super) struct Flooded;
+
+impl Seat {
+    /// Takes a seat and begins to serve it.
+    pub(super) fn take(
+        remote: &Remote,
+        namespace: &Arc<Namespace>,
+        engine: &Arc<Engine>,
+        auth: Json,
+    ) -> Seat {
+        let (incoming, queue) = mpsc::unbounded_channel();
+        let place = Arc::<Place>::default();
+        let server = Server {
+            remote: remote.clone(),
+            namespace: namespace.clone(),
+            engine: engine.clone(),
+            place: place.clone(),
+        };
+        tokio::spawn(server.serve(auth, queue));
+        Seat { incoming, place }
+    }
+
+    pub(super) fn push(&self, incoming: Incoming) -> Result<(), Flooded> {
+        let events = self.place.events.fetch_add(1, Ordering::Relaxed);
+        let bytes = self
+            .place
+            .bytes
+            .fetch_add(incoming.bytes, Ordering::Relaxed);
+        if events >= MAX_EVENTS || bytes > MAX_BYTES {
+            return Err(Flooded);
+        }
+        // The other end is gone only if the seat is being left.
+        let _ = self.incoming.send(incoming);
+        Ok(())
+    }
+
+    pub(super) fn peer(&self) -> Option<&Peer> {
+        self.place.peer.get()
+    }
+}
+
+/// Leaving the seat: what has arrived is still done, nothing more arrives.
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(peer) = self.peer() {
+            peer.leave();
+        }
+    }
+}
+
+struct Server {
+    remote: Remote,
+    namespace: Arc<Namespace>,
+    engine: Arc<Engine>,
+    place: Arc<Place>,
+}
+
+impl Server {
+    async fn serve(self, auth: Json, mut queue: mpsc::UnboundedReceiver<Incoming>) {
+        let name = self.namespace.name();
+        let peer = match self.admit(&auth).await {
+            Ok(peer) => peer,
+            Err(message) => {
+                self.engine.data.seats().remove(name);
+                let _ = line::send(&self.engine, packet::refused(name, &message));
+                return;
+            }
+        };
+        // Known before the connect reply: the first event may follow it at once.
+        let _ = self.place.peer.set(peer.clone());
+        self.remote.roster().add(&peer);
+        if queue.is_closed() {
+            peer.leave();
+        }
+        let _ = line::send(&self.engine, packet::connected(name, peer.public_id()));
+        self.namespace.joined(&self.remote, &peer).await;
+        let beside = Arc::new(Semaphore::new(BESIDE));
+        while let Some(incoming) = queue.recv().await {
+            self.place.events.fetch_sub(1, Ordering::Relaxed);
+            self.place
+                .bytes
+                .fetch_sub(incoming.bytes, Ordering::Relaxed);
+            self.answer(&peer, incoming, &beside).await;
+        }
+        self.namespace.left(&self.remote, &peer).await;
+    }
+
+    /// Who it is, and whether it may sit here.
+    async fn admit(&self, auth: &Json) -> Result<Peer, String> {
+        let deciding = quietly(Box::pin(async {
+            let parts = &self.engine.req_parts;
+            let identity = Identity::establish(&self.remote, auth, parts).await?;
+            let peer = Peer::new(&self.remote, &self.namespace, &self.engine, identity);
+            self.namespace.admit(&self.remote, &peer).await?;
+            Ok(peer)
+        }));
+        match tokio::time::timeout(ADMISSION, deciding).await {
+            Ok(Ok(decided)) => decided,
+            Ok(Err(_)) | Err(_) => Err("The server could not decide. Try again.".to_owned()),
+        }
+    }
+
+    /// In order: the next event begins when this one is answered or has outlasted our patience.
+    async fn answer(&self, peer: &Peer, incoming: Incoming, beside: &Arc<Semaphore>) {
+        let id = incoming.id;
+        let call = Call {
+            remote: self.remote.clone(),
+            peer: peer.clone(),
+            event: incoming.event,
+            arguments: incoming.arguments,
+            wants_answer: id.is_some(),
+        };
+        let mut handling = Box::pin(self.namespace.clone().handle(call));
+        let handled = tokio::select! {
+            biased;
+            handled = &mut handling => handled,
+            // Never dropped: what has begun goes on, also when the client has left.
+            () = tokio::time::sleep(PATIENCE) => Handled::Later(Box::pin(async move {
+                match handling.await {
+                    Handled::Now(answer) => answer,
+                    Handled::Later(later) => later.await,
+                }
+            })),
+        };
+        let later = match handled {
+            Handled::Now(answer) => return acknowledge(peer, id, answer),
+            Handled::Later(later) => later,
+        };
+        let permit = beside.clone().acquire_owned().await;
+        let peer = peer.clone();
+        tokio::spawn(async move {
+            acknowledge(&peer, id, later.await);
+            drop(permit);
+        });
+    }
+}
+
+fn acknowledge(peer: &Peer, id: Option<u64>, answer: Option<Json>) {
+    if let (Some(id), Some(answer)) = (id, answer) {
+        // Nobody is left to hear it.
+        let _ = peer.send(packet::ack(peer.namespace(), id, &answer));
+    }
+}

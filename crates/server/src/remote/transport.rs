@@ -1,0 +1,186 @@
+//! What the engine hears, packet by packet. Everything here returns at once: what takes time is
+//! the seat's. A packet that makes no sense ends its own connection and nothing else.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engineioxide::{DisconnectReason, Str, handler::EngineIoHandler};
+use serde_json::Value as Json;
+
+use super::{
+    Remote,
+    events::event_name,
+    line::{self, Engine, Line, Partial},
+    packet::{self, Kind, Malformed, Packet},
+    seat::{Incoming, Seat},
+};
+
+/// Namespaces of one connection.
+const MAX_SEATS: usize = 32;
+
+pub(super) struct Transport(pub(super) Remote);
+
+impl std::fmt::Debug for Transport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Transport")
+    }
+}
+
+impl EngineIoHandler for Transport {
+    type Data = Line;
+
+    fn on_connect(self: Arc<Self>, engine: Arc<Engine>) {
+        if !self.0.lines().enter() {
+            tracing::warn!("too many remote connections: one was refused");
+            engine.close(DisconnectReason::TransportClose);
+            return;
+        }
+        // A connection that joins nothing is of no use to anybody.
+        let idle = self.0.settings().join_within;
+        let engine = Arc::downgrade(&engine);
+        tokio::spawn(async move {
+            tokio::time::sleep(idle).await;
+            if let Some(engine) = engine.upgrade()
+                && engine.data.seats().is_empty()
+            {
+                engine.close(DisconnectReason::TransportClose);
+            }
+        });
+    }
+
+    fn on_disconnect(&self, engine: Arc<Engine>, _: DisconnectReason) {
+        self.0.lines().leave();
+        let seats = std::mem::take(&mut *engine.data.seats());
+        drop(seats);
+    }
+
+    fn on_message(self: &Arc<Self>, text: Str, engine: Arc<Engine>) {
+        if engine.data.partial().is_some() {
+            // Attachments were announced and something else came.
+            return line::hang_up(&engine, DisconnectReason::PacketParsingError);
+        }
+        let read = Packet::read(&text).and_then(|packet| match packet.attachments {
+            0 => self.take(&engine, packet, &[]),
+            missing => {
+                *engine.data.partial() = Some(Partial {
+                    text: text.to_string(),
+                    missing,
+                    attachments: Vec::new(),
+                });
+                Ok(())
+            }
+        });
+        if read.is_err() {
+            line::hang_up(&engine, DisconnectReason::PacketParsingError);
+        }
+    }
+
+    fn on_binary(self: &Arc<Self>, data: Bytes, engine: Arc<Engine>) {
+        let whole = {
+            let mut partial = engine.data.partial();
+            if let Some(partial) = partial.as_mut() {
+                partial.attachments.push(data.to_vec());
+            }
+            match &*partial {
+                Some(whole) if whole.attachments.len() >= whole.missing => partial.take(),
+                Some(_) => return,
+                None => None,
+            }
+        };
+        let read = match &whole {
+            None => Err(Malformed),
+            Some(whole) => Packet::read(&whole.text)
+                .and_then(|packet| self.take(&engine, packet, &whole.attachments)),
+        };
+        if read.is_err() {
+            line::hang_up(&engine, DisconnectReason::PacketParsingError);
+        }
+    }
+}
+
+impl Transport {
+    fn take(
+        &self,
+        engine: &Arc<Engine>,
+        packet: Packet<'_>,
+        attachments: &[Vec<u8>],
+    ) -> Result<(), Malformed> {
+        match packet.kind {
+            Kind::Connect => self.connect(engine, packet),
+            Kind::Disconnect => {
+                let seat = engine.data.seats().remove(packet.namespace);
+                // Outside the lock: leaving tells others.
+                drop(seat);
+                Ok(())
+            }
+            Kind::Event => self.event(engine, packet, attachments),
+            Kind::Ack => {
+                let mut answer = packet::items(packet.payload, attachments)?;
+                let answer = match answer.is_empty() {
+                    true => Json::Null,
+                    false => answer.swap_remove(0),
+                };
+                let seats = engine.data.seats();
+                let peer = seats.get(packet.namespace).and_then(Seat::peer);
+                if let (Some(peer), Some(id)) = (peer, packet.id) {
+                    peer.answered(id, answer);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn connect(&self, engine: &Arc<Engine>, packet: Packet<'_>) -> Result<(), Malformed> {
+        let auth = match packet.payload {
+            "" => Json::Null,
+            payload => serde_json::from_str(payload).map_err(|_| Malformed)?,
+        };
+        let Some(namespace) = self.0.namespace(packet.namespace) else {
+            let refusal = packet::refused(packet.namespace, "Invalid namespace");
+            let _ = line::send(engine, refusal);
+            return Ok(());
+        };
+        let mut seats = engine.data.seats();
+        if seats.contains_key(packet.namespace) {
+            return Ok(());
+        }
+        if seats.len() >= MAX_SEATS {
+            return Err(Malformed);
+        }
+        let seat = Seat::take(&self.0, namespace, engine, auth);
+        seats.insert(packet.namespace.to_owned(), seat);
+        Ok(())
+    }
+
+    fn event(
+        &self,
+        engine: &Arc<Engine>,
+        packet: Packet<'_>,
+        attachments: &[Vec<u8>],
+    ) -> Result<(), Malformed> {
+        let mut items = packet::items(packet.payload, attachments)?.into_iter();
+        let Some(event) = items.next().and_then(event_name) else {
+            tracing::debug!(
+                namespace = packet.namespace,
+                "an event without a name was ignored"
+            );
+            return Ok(());
+        };
+        let attached: usize = attachments.iter().map(Vec::len).sum();
+        let incoming = Incoming {
+            event,
+            arguments: items.collect(),
+            id: packet.id,
+            bytes: packet.payload.len() + attached,
+        };
+        let seats = engine.data.seats();
+        let Some(seat) = seats.get(packet.namespace) else {
+            // It has left, or was refused; whatever it still sends is nobody's.
+            return Ok(());
+        };
+        seat.push(incoming).map_err(|_| {
+            tracing::warn!("a remote client sends faster than it is answered: hung up");
+            Malformed
+        })
+    }
+}

@@ -1,0 +1,14 @@
+//! Remote clients on the wire: a small client of the tests speaks the protocol as text, so that it
+//! can also say what no library would.
+
+mod calls;
+mod client;
+mod files;
+mod hostile;
+mod offers;
+mod order;
+mod pairing;
+mod repeats;
+mod saving;
+mod scene;
+mod statics;

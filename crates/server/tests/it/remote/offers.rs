@@ -1,0 +1,168 @@
+//! Functions that clients offer become methods, for as long as they are there and for whom.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Arguments, Caller, Grant, JournalId, Kind, Origin, Role, SessionKey, Surface, Value,
+};
+use serde_json::{Value as Json, json};
+
+use super::{client::Client, scene::Scene};
+
+fn caller(user: &str, role: Role, surface: Surface) -> Caller {
+    Caller {
+        session: "remote:FriendMessage:x".parse::<SessionKey>().unwrap(),
+        user: user.to_owned(),
+        role,
+        surface,
+        journal: JournalId::fresh(),
+        depth: 0,
+        grant: Arc::new(Grant::everything()),
+    }
+}
+
+fn offer(name: &str) -> Json {
+    json!({
+        "name": name,
+        "description": "Adds.",
+        "parameters": { "properties": { "a": { "type": "number" }, "b": { "type": "number" } } },
+        "kind": "tool",
+    })
+}
+
+fn arguments(values: &[i64]) -> Arguments {
+    Arguments {
+        positional: values.iter().map(|value| Value::from(*value)).collect(),
+        named: Vec::new(),
+    }
+}
+
+/// Answers one call as `add` would.
+async fn add(client: &mut Client) {
+    let (event, data, id) = client.event().await;
+    assert_eq!(event, "FUNCTION_CALL");
+    let sum: i64 = data[0]["args"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_i64().unwrap())
+        .sum();
+    assert_eq!(data[0]["target"], "adder");
+    let answer = json!({ "requestId": data[0]["requestId"], "success": true, "result": sum });
+    client.answer(id.unwrap(), answer).await;
+}
+
+#[tokio::test]
+async fn code_and_tools_of_the_clients_user_and_the_operator_can_call_them() {
+    let scene = Scene::new().await;
+    let mut client = scene.client("adder").await;
+    let ack = client
+        .ask(
+            "REGISTER_FUNCTIONS",
+            &[json!({ "functions": [offer("plus")] })],
+        )
+        .await;
+    assert_eq!(ack["result"]["registered"], json!(["plus"]), "{ack}");
+    let own = scene.remote.roster().of("/function_call", "adder")[0].user();
+    for (user, role, sees) in [
+        (own.as_str(), Role::User, true),
+        ("operator", Role::Operator, true),
+        ("somebody", Role::User, false),
+    ] {
+        for surface in [Surface::Code, Surface::ToolCall, Surface::Remote] {
+            let caller = caller(user, role, surface);
+            let catalogue = scene.gate.catalogue(&caller);
+            let listed = catalogue.iter().find(|method| method.info().name == "plus");
+            assert_eq!(listed.is_some(), sees, "{user} {surface:?}");
+            let calling = scene.gate.call(&caller, 1, "plus", arguments(&[1, 2]));
+            if !sees {
+                assert!(calling.await.is_err());
+                continue;
+            }
+            let (made, ()) = tokio::join!(calling, add(&mut client));
+            assert_eq!(made.unwrap().value, Value::Int(3));
+            let info = listed.unwrap().info();
+            assert_eq!(
+                (info.kind, &info.origin),
+                (Kind::Tool, &Origin::Client("adder".into()))
+            );
+        }
+    }
+    drop(client);
+    let operator = caller("operator", Role::Operator, Surface::Code);
+    while scene.gate.find_for(&operator, "plus").is_some() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_takes_nobodys_name() {
+    let scene = Scene::new().await;
+    let mut client = scene.client("adder").await;
+    let ack = client
+        .ask(
+            "REGISTER_FUNCTIONS",
+            &[json!([offer("add"), offer("nothing")])],
+        )
+        .await;
+    assert_eq!(ack["success"], true);
+    let operator = caller("operator", Role::Operator, Surface::Code);
+    for name in ["add", "nothing"] {
+        let meant = scene.gate.find_for(&operator, name).unwrap();
+        assert_eq!(meant.info().origin, Origin::Builtin, "{name}");
+    }
+    let calling = scene
+        .gate
+        .call(&operator, 1, "client:adder/add", arguments(&[4, 5]));
+    let (made, ()) = tokio::join!(calling, add(&mut client));
+    assert_eq!(made.unwrap().value, Value::Int(9), "by its full name");
+
+    // Another key under the same id cannot replace them.
+    let mut other = scene.client("adder").await;
+    let refused = other
+        .ask("REGISTER_FUNCTIONS", &[json!([offer("add")])])
+        .await;
+    assert_eq!(refused["success"], false, "{refused}");
+    let mut guest = scene.guest("adder").await;
+    let refused = guest
+        .ask("REGISTER_FUNCTIONS", &[json!([offer("add")])])
+        .await;
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("key"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn offering_again_replaces_and_bad_offers_are_refused_with_a_reason() {
+    let scene = Scene::new().await;
+    let mut client = scene.client("adder").await;
+    let operator = caller("operator", Role::Operator, Surface::Code);
+    for names in [&["one", "two"][..], &["two", "three"]] {
+        let offers: Vec<Json> = names.iter().map(|name| offer(name)).collect();
+        let ack = client
+            .ask("REGISTER_FUNCTIONS", &[json!({ "functions": offers })])
+            .await;
+        assert_eq!(ack["success"], true, "{ack}");
+    }
+    assert!(scene.gate.find_for(&operator, "one").is_none());
+    assert!(scene.gate.find_for(&operator, "three").is_some());
+    for bad in [
+        json!([{ "name": "no identifier" }]),
+        json!([{ "description": "nameless" }]),
+        json!([{ "name": "x", "kind": "behavior" }]),
+        json!([{ "name": "x", "parameters": { "type": 7 } }]),
+        json!([{ "name": "x", "description": "d".repeat(20_000) }]),
+        json!(vec![offer("x"); 300]),
+        json!("x"),
+    ] {
+        let ack = client
+            .ask("REGISTER_FUNCTIONS", &[json!({ "functions": bad })])
+            .await;
+        assert_eq!(ack["success"], false, "{ack}");
+        assert!(!ack["error"]["message"].as_str().unwrap().is_empty());
+    }
+}

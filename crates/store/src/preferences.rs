@@ -1,0 +1,114 @@
+//! Preferences: JSON by scope, place and name, written by plugins about sessions, themselves or
+//! everything. What a scope means is theirs.
+
+use serde_json::Value as Json;
+use sqlx::any::AnyRow;
+
+use crate::{
+    StoreError,
+    database::Database,
+    row::{self, get},
+};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preference {
+    pub scope: String,
+    pub place: String,
+    pub name: String,
+    pub value: Json,
+}
+
+pub struct Preferences<'a>(pub(crate) &'a Database);
+
+impl Preferences<'_> {
+    pub async fn get(
+        &self,
+        scope: &str,
+        place: &str,
+        name: &str,
+    ) -> Result<Option<Json>, StoreError> {
+        let value: Option<Vec<u8>> = sqlx::query_scalar(
+            "SELECT value FROM preference WHERE scope = $1 AND scope_id = $2 AND name = $3",
+        )
+        .bind(scope.to_owned())
+        .bind(place.to_owned())
+        .bind(name.to_owned())
+        .fetch_optional(&self.0.readers)
+        .await?;
+        value.map(|value| read_value(&value)).transpose()
+    }
+
+    pub async fn set(&self, preference: &Preference) -> Result<(), StoreError> {
+        let texts = [&preference.scope, &preference.place, &preference.name];
+        // PostgreSQL takes no NUL in a key.
+        if texts.iter().any(|text| text.contains('\0')) {
+            return Err(StoreError::DataName);
+        }
+        let mut writer = self.0.writer().await?;
+        sqlx::query(
+            "INSERT INTO preference (scope, scope_id, name, value, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $5)
+             ON CONFLICT (scope, scope_id, name)
+             DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+        )
+        .bind(preference.scope.clone())
+        .bind(preference.place.clone())
+        .bind(preference.name.clone())
+        .bind(row::json("preference", &preference.value)?.into_bytes())
+        .bind(row::now())
+        .execute(writer.connection())
+        .await?;
+        writer.release();
+        Ok(())
+    }
+
+    /// False if there was none.
+    pub async fn delete(&self, scope: &str, place: &str, name: &str) -> Result<bool, StoreError> {
+        let mut writer = self.0.writer().await?;
+        let deleted =
+            sqlx::query("DELETE FROM preference WHERE scope = $1 AND scope_id = $2 AND name = $3")
+                .bind(scope.to_owned())
+                .bind(place.to_owned())
+                .bind(name.to_owned())
+                .execute(writer.connection())
+                .await?;
+        writer.release();
+        Ok(deleted.rows_affected() > 0)
+    }
+
+    /// `None` means any.
+    pub async fn list(
+        &self,
+        scope: Option<&str>,
+        place: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<Vec<Preference>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT scope, scope_id, name, value FROM preference
+             WHERE (CAST($1 AS TEXT) IS NULL OR scope = $1)
+             AND (CAST($2 AS TEXT) IS NULL OR scope_id = $2)
+             AND (CAST($3 AS TEXT) IS NULL OR name = $3)
+             ORDER BY scope, scope_id, name",
+        )
+        .bind(scope.map(str::to_owned))
+        .bind(place.map(str::to_owned))
+        .bind(name.map(str::to_owned))
+        .fetch_all(&self.0.readers)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+fn read(row: &AnyRow) -> Result<Preference, StoreError> {
+    let value: Vec<u8> = get(row, "value")?;
+    Ok(Preference {
+        scope: get(row, "scope")?,
+        place: get(row, "scope_id")?,
+        name: get(row, "name")?,
+        value: read_value(&value)?,
+    })
+}
+
+fn read_value(bytes: &[u8]) -> Result<Json, StoreError> {
+    serde_json::from_slice(bytes).map_err(|error| StoreError::damaged("preference", error))
+}

@@ -1,0 +1,123 @@
+//! Rows of remote clients: who asked to be let in, what was asked before, what is served.
+
+use std::time::Duration;
+
+use callgate_store::{ClientState, NewClient, Resource, StoreError};
+use callgate_testkit::on_each_engine;
+
+fn asks<'a>(id: &'a str, origin: Option<&'a str>) -> NewClient<'a> {
+    NewClient {
+        id,
+        kind: "SillyTavern",
+        description: "页\0",
+        origin,
+    }
+}
+
+#[tokio::test]
+async fn a_client_asks_and_the_answer_stays() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let clients = store.clients();
+        let first = clients
+            .ask(asks("a", Some("http://localhost:8000")))
+            .await
+            .unwrap();
+        assert_eq!(
+            (first.state, first.description.as_str()),
+            (ClientState::Pending, "页\0")
+        );
+        let moved = clients.ask(asks("a", None)).await.unwrap();
+        assert_eq!(moved.origin, None, "who waits may come from elsewhere");
+        clients
+            .ask(asks("a", Some("http://localhost:8000")))
+            .await
+            .unwrap();
+        clients.decide("a", ClientState::Approved).await.unwrap();
+        let again = clients
+            .ask(asks("a", Some("http://evil.example")))
+            .await
+            .unwrap();
+        assert_eq!(again.state, ClientState::Approved);
+        assert_eq!(
+            again.origin.as_deref(),
+            Some("http://localhost:8000"),
+            "and then it is fixed"
+        );
+        let unknown = clients.decide("b", ClientState::Approved).await;
+        assert!(matches!(unknown, Err(StoreError::UnknownClient(_))));
+        for number in 0..300 {
+            clients
+                .ask(asks(&format!("many-{number}"), None))
+                .await
+                .unwrap();
+        }
+        let listed = clients.list().await.unwrap();
+        assert_eq!(listed.len(), 257, "256 that wait, and the approved one");
+        assert!(listed.iter().any(|client| client.id == "a"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_leads_to_the_journal_of_the_last_call() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let hour = Duration::from_secs(3600);
+        let claim = async |asker: &str, name: &str, call: &str| {
+            let claimed = store
+                .requests()
+                .claim(asker, name, call.as_bytes(), hour)
+                .await;
+            claimed.unwrap()
+        };
+        let first = claim("me", "1", "call").await;
+        assert!(!first.repeated);
+        let again = claim("me", "1", "call").await;
+        assert_eq!((again.repeated, again.journal), (true, first.journal));
+        for (asker, name, call) in [
+            ("you", "1", "call"),
+            ("me", "2", "call"),
+            ("m", "e1", "call"),
+        ] {
+            assert!(!claim(asker, name, call).await.repeated, "{asker} {name}");
+        }
+        assert!(!claim("me", "1", "other").await.repeated);
+        assert!(
+            !claim("me", "1", "call").await.repeated,
+            "the last call under the name is another"
+        );
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let late = store
+            .requests()
+            .claim("me", "1", b"call", Duration::from_millis(1))
+            .await;
+        assert!(!late.unwrap().repeated, "after the window");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn resources_and_keys_of_clients_read_back() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let resource = |path: &str| Resource {
+            url: "/x".to_owned(),
+            path: path.to_owned(),
+            client: "me".to_owned(),
+        };
+        store.resources().put(&resource("web")).await.unwrap();
+        store.resources().put(&resource("other")).await.unwrap();
+        assert_eq!(store.resources().list().await.unwrap(), [resource("other")]);
+
+        let scopes = ["methods".to_owned()];
+        let (id, text) = store.keys().create_for(&scopes, Some("a")).await.unwrap();
+        store.keys().create(&scopes).await.unwrap();
+        let key = store.keys().verify(&text).await.unwrap().unwrap();
+        assert_eq!(key.client.as_deref(), Some("a"));
+        assert_eq!(store.keys().of_client("a").await.unwrap(), [key]);
+        store.keys().revoke(&id).await.unwrap();
+        assert!(store.keys().of_client("a").await.unwrap().is_empty());
+    })
+    .await;
+}

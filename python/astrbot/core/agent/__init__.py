@@ -1,0 +1,1 @@
+"""Tools, agents and their messages."""

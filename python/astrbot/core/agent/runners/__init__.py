@@ -1,0 +1,5 @@
+"""Runners of agents."""
+
+from .base import AgentState, BaseAgentRunner
+
+__all__ = ["AgentState", "BaseAgentRunner"]

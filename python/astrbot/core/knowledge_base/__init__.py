@@ -1,0 +1,1 @@
+"""Knowledge bases are not offered here; the manager says so when it is used."""

@@ -1,0 +1,1 @@
+"""Paths, preferences, waiting for messages and other small parts."""

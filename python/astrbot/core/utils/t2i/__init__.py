@@ -1,0 +1,1 @@
+"""Text and HTML rendered to pictures."""

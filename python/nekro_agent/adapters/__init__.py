@@ -1,0 +1,1 @@
+"""Platforms, as plugins name them."""

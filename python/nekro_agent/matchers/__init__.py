@@ -1,0 +1,1 @@
+"""Where commands of OneBot plugins stood in older versions of Nekro Agent."""

@@ -1,0 +1,1 @@
+"""The data types of messages, contexts and signals."""

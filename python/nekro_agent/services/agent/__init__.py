@@ -1,0 +1,1 @@
+"""The host's models in the shape plugins call them."""

@@ -1,0 +1,1 @@
+"""Commands that people type in a chat."""

@@ -1,0 +1,1 @@
+"""Embeddings, by the host's models."""

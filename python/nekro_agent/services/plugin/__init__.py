@@ -1,0 +1,1 @@
+"""Plugins: their object, their tasks, their packages."""

@@ -1,0 +1,1 @@
+"""Runs of code, which the host owns."""

@@ -1,0 +1,1 @@
+"""Timers: once, and by a cron expression."""

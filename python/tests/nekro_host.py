@@ -1,0 +1,228 @@
+"""A host in memory for tests of the Nekro flavour: rows in lists, messages in lists."""
+
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rig import Rig, StepError
+
+CHAT = "onebot_v11-group_123"
+
+_LOOKUPS: dict[str, Callable[[Any, Any], bool]] = {
+    "": lambda a, b: a == b,
+    "not": lambda a, b: a != b,
+    "in": lambda a, b: a in b,
+    "not_in": lambda a, b: a not in b,
+    "gt": lambda a, b: a > b,
+    "gte": lambda a, b: a >= b,
+    "lt": lambda a, b: a < b,
+    "lte": lambda a, b: a <= b,
+    "contains": lambda a, b: b in a,
+    "icontains": lambda a, b: b.lower() in a.lower(),
+    "startswith": lambda a, b: a.startswith(b),
+    "isnull": lambda a, b: (a is None) == b,
+}
+
+
+class Host:
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="callgate-nekro-")
+        self.root = Path(self._folder.name)
+        self.tables: dict[str, list[dict[str, Any]]] = {}
+        self.sent: list[dict[str, Any]] = []
+        self.pushed: list[dict[str, Any]] = []
+        self.asked: list[dict[str, Any]] = []
+        self.installed: list[str] = []
+        self.answer = "fine"
+        for name in ("shared", "uploads"):
+            (self.root / name).mkdir()
+        self.add("chat_channel", chat_key=CHAT, adapter_key="onebot_v11", channel_id="group_123",
+                 channel_type="group", channel_name="Friends", is_active=True, data="{}",
+                 conversation_start_time=datetime.fromtimestamp(0, UTC))
+
+    def context(self, role: str = "user", chat_key: str = CHAT, user: str = "42") -> dict[str, Any]:
+        platform, _, channel = chat_key.partition("-")
+        kind = channel.partition("_")[0]
+        return {
+            "session": f"{platform}:{'GroupMessage' if kind == 'group' else 'FriendMessage'}:{channel.partition('_')[2]}",
+            "chat_key": chat_key,
+            "user": {"id": user, "name": "Alice", "nickname": "Al", "role": role},
+            "channel": {"id": channel.partition("_")[2], "name": "Friends", "type": kind, "adapter": platform},
+            "persona": None,
+            "shared": str(self.root / "shared"),
+            "uploads": str(self.root / "uploads"),
+            "turn": None,
+        }
+
+    def add(self, table: str, **row: Any) -> dict[str, Any]:
+        rows = self.tables.setdefault(table, [])
+        made = {"id": max((it["id"] for it in rows), default=0) + 1, **row}
+        rows.append(made)
+        return made
+
+    @property
+    def methods(self) -> dict[str, Callable[..., Any]]:
+        names = (
+            "data_get", "data_set", "data_delete", "query", "message_send", "system_push", "model_list",
+            "model_chat", "model_embed", "settings_get", "session_folders", "file_fetch", "env_install",
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def _find(self, plugin: str, chat: str, user: str, name: str) -> dict[str, Any] | None:
+        wanted = {"plugin_key": plugin, "target_chat_key": chat, "target_user_id": user, "data_key": name}
+        rows = self.tables.get("plugin_data", [])
+        return next((row for row in rows if all(row[key] == wanted[key] for key in wanted)), None)
+
+    def data_get(self, **place: str) -> str | None:
+        found = self._find(**place)
+        return found["data_value"] if found else None
+
+    def data_set(self, value: str, **place: str) -> bool:
+        found = self._find(**place)
+        if found is None:
+            self.add("plugin_data", plugin_key=place["plugin"], target_chat_key=place["chat"],
+                     target_user_id=place["user"], data_key=place["name"], data_value=value)
+            return True
+        found["data_value"] = value
+        return False
+
+    def data_delete(self, **place: str) -> bool:
+        found = self._find(**place)
+        if found is not None:
+            self.tables["plugin_data"].remove(found)
+        return found is not None
+
+    def query(self, model: str, filters: dict[str, Any], excludes: list[dict[str, Any]], order: list[str],
+              offset: int, limit: int | None, verb: str, values: dict[str, Any]) -> Any:
+        if verb == "create":
+            return self.add(model, **values)
+        rows = [row for row in self.tables.get(model, []) if _matches(row, filters)]
+        rows = [row for row in rows if not any(_matches(row, it) for it in excludes)]
+        for column in reversed(order):
+            rows.sort(key=lambda row: row[column.lstrip("-")], reverse=column.startswith("-"))
+        rows = rows[offset:][:limit]
+        if verb == "update":
+            for row in rows:
+                row |= values
+        elif verb == "delete":
+            for row in rows:
+                self.tables[model].remove(row)
+        return rows if verb == "list" else bool(rows) if verb == "exists" else len(rows)
+
+    def message_send(self, session: str, parts: list[dict[str, Any]], record: bool, reference: str | None) -> int:
+        self.sent.append({"session": session, "parts": parts, "record": record, "reference": reference})
+        return len(self.sent)
+
+    def system_push(self, session: str, text: str, trigger: bool) -> None:
+        self.pushed.append({"session": session, "text": text, "trigger": trigger})
+
+    def model_list(self) -> list[dict[str, Any]]:
+        return [{"id": "small", "kind": "chat", "vision": True}, {"id": "vectors", "kind": "embedding"}]
+
+    def settings_get(self) -> dict[str, Any]:
+        return {"super_users": ["1"], "model": "small"}
+
+    async def model_chat(self, model: str, request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        self.asked.append({"model": model, **request})
+        for piece in (self.answer[:2], self.answer[2:]):
+            yield {"text": piece}
+
+    def model_embed(self, model: str, input: list[str], dimensions: int | None) -> list[list[float]]:
+        return [[float(len(text)), 1.0] for text in input]
+
+    def session_folders(self, session: str) -> dict[str, str]:
+        folder = self.root / "others" / session
+        return {"shared": str(folder / "shared"), "uploads": str(folder / "uploads")}
+
+    def file_fetch(self, url: str, session: str | None) -> dict[str, Any]:
+        return {"path": None, "name": "x", "media": "image/png", "data": b"\x89PNG\r\n\x1a\n" + url.encode()}
+
+    def env_install(self, specs: list[str]) -> None:
+        self.installed += specs
+        raise RuntimeError("no network here")
+
+
+def _matches(row: dict[str, Any], conditions: dict[str, Any]) -> bool:
+    for key, wanted in conditions.items():
+        column, _, lookup = key.partition("__")
+        value = row.get(column)
+        if isinstance(value, datetime) and not isinstance(wanted, (datetime, bool)):
+            return False
+        if not _LOOKUPS[lookup](value, wanted):
+            return False
+    return True
+
+
+@functools.cache
+def python() -> str | None:
+    """An interpreter with the packages that Nekro plugins rely on."""
+    cache = Path.home() / ".cache/callgate/environments/nekro/bin/python"
+    for candidate in (os.environ.get("CALLGATE_NEKRO_PYTHON"), str(cache), sys.executable):
+        check = "import fastapi, httpx, loguru, packaging, pydantic, yaml, croniter"
+        if candidate and Path(candidate).exists():
+            if subprocess.run([candidate, "-c", check], capture_output=True).returncode == 0:
+                return candidate
+    return None
+
+
+HEAD = """
+from typing import *
+from pydantic import Field
+from nekro_agent.api.plugin import *
+from nekro_agent.api.schemas import AgentCtx
+from nekro_agent.api.signal import MsgSignal
+from nekro_agent.api import core, i18n, message, timer
+plugin = NekroPlugin("Probe", "probe", "for tests", "1.2.3", "me", "https://example.org")
+"""
+
+
+class Scene(unittest.IsolatedAsyncioTestCase):
+    """A worker of the Nekro flavour with the host in memory."""
+
+    async def asyncSetUp(self) -> None:
+        if python() is None:
+            self.skipTest("no interpreter with the packages of Nekro plugins: callgate plugin install makes one")
+        self.host = Host()
+        self.context = self.host.context()
+        self.rig = await self.enterAsyncContext(Rig("nekro", self.host.methods, python=python() or ""))
+        self.folder = self.host.root / "plugins"
+        self.folder.mkdir()
+
+    def write(self, name: str, source: str, head: str = HEAD) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(head + textwrap.dedent(source), encoding="utf-8")
+        return path
+
+    async def plugin(self, source: str, name: str = "probe.py", **options: Any) -> dict[str, Any]:
+        return await self.rig.load(self.write(name, source), **{"scenario": True, **options})
+
+    async def call(self, method: str, *positional: Any, context: Any = None, plugin: str = "me.probe", **named: Any) -> Any:
+        return await self.rig.step(
+            "call", plugin=plugin, method=method, positional=list(positional), named=named,
+            context=context or self.context,
+        )
+
+    async def run_in(self, source: str, plugin: str = "me.probe") -> str:
+        return await self.rig.step("run", plugin=plugin, context=self.context, source=textwrap.dedent(source))
+
+    async def type(self, name: str, raw_args: str = "", **context: Any) -> list[list[str]]:
+        """A command, as somebody types it: statuses and messages."""
+        given = self.host.context(**context)
+        steps = self.rig.steps("command", context=given, name=name, raw_args=raw_args)
+        return [[step["status"], step["message"]] async for step in steps]
+
+    async def say(self, text: str, **context: Any) -> dict[str, Any]:
+        given = {"id": "m1", "text": text, "parts": [{"type": "text", "text": text}], "to_me": True, "time": 5}
+        return await self.rig.step("message", context=self.host.context(**context), message=given)
+
+
+__all__ = ["CHAT", "HEAD", "Host", "Scene", "StepError", "python"]

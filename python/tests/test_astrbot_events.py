@@ -1,0 +1,102 @@
+"""Commands, filters, yields and waiting: how an event goes through AstrBot plugins."""
+
+import asyncio
+import unittest
+from pathlib import Path
+
+from astrbot_host import NEEDS, Stage
+
+GARDEN = Path(__file__).parent / "astrbot" / "command_garden"
+
+
+@unittest.skipIf(NEEDS, NEEDS)
+class Events(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.stage = await self.enterAsyncContext(Stage())
+        await self.stage.load(GARDEN)
+
+    async def said(self, text: str, *wanted: str, **more: object) -> None:
+        sent = await asyncio.wait_for(self.stage.say(text, **more), 20)
+        self.assertEqual(sent, [[line] for line in wanted], text)
+
+    async def test_commands(self) -> None:
+        """Prefix, aliases, typed arguments, defaults, and upstream's texts for what is wrong."""
+        await self.said("/add 2", "= 5")
+        await self.said("/plus 2 40", "= 42")
+        await self.said("add 1 1", "= 2")
+        await self.said("/add", "插件 command_garden: 必要参数缺失。该指令完整参数: a(int),b(int)=3")
+        await self.said("/add x", "插件 command_garden: 参数 a 类型错误。完整参数: a(int),b(int)=3")
+        await self.said("/types 1.5 no 7 bob", "(1.5, False, 7, 'bob')")
+        await self.said("/types 2", "(2.0, True, None, 'x')")
+        await self.said(
+            "/types 2 maybe",
+            "插件 command_garden: 参数 yes 类型错误。完整参数: f(float),yes(bool)=True,opt(NoneType)=None,name(str)=x",
+        )
+        await self.said("/say a b  c", "a|b c")
+        await self.said("/even", "even")
+        await self.said("/even x", "even")
+        await self.said("/even xy", "model", llm=[{"text": "model"}])
+
+    async def test_yields_are_an_onion(self) -> None:
+        """A result is delivered before the code after its yield runs."""
+        await self.said("/steps", "step 1", "step 2", "after [1, 2]")
+
+    async def test_groups(self) -> None:
+        tree = "math\n├── double (n(int)): Twice.\n├── deep\n│   ├── zero (无参数指令)\n"
+        await self.said("/math", f"插件 command_garden: 参数不足。math 指令组下有如下指令，请参考：\n{tree}")
+        await self.said("/math double 4", "8")
+        await self.said("/m d 4", "8")
+        await self.said("/math deep zero", "0")
+        await self.said("/math nothing", "model", llm=[{"text": "model"}])
+
+    async def test_permissions_and_errors(self) -> None:
+        await self.said("/admin", "yes sir", user="admin1")
+        await self.said("/admin", "您(ID: u1)的权限不足以使用此指令。通过 /sid 获取 ID 并请管理员添加。")
+        await self.said("/boom", ":(\n\n在调用插件 command_garden 的处理函数 boom 时出现异常：broken")
+
+    async def test_stopping(self) -> None:
+        """A stopped event goes no further; `should_call_llm(True)` keeps the model out."""
+        await self.said("321")  # the result is marked as stopped, and such a one is not sent
+        await self.said("psst", group="g1")
+        self.assertEqual(self.stage.verdict, {"verdict": "taken", "stopped": True})
+        await self.said("hello there", group="g1")
+        self.assertEqual(self.stage.verdict["verdict"], "pass")
+        await self.said("/hush", group="g1")
+        await self.said("/hello", "model", group="g1", llm=[{"text": "model"}])
+
+    async def test_waiting_for_the_next_message(self) -> None:
+        """While a handler waits, others talk; the awaited message goes to it alone."""
+        waiting = asyncio.create_task(self.stage.rig.step("event", **self.stage.message("/wait")))
+        while not self.stage.host.sent:
+            await asyncio.sleep(0.01)
+        await self.said("/add 1", "= 4", user="u2")
+        await self.said("again", "well?")
+        await self.said("Bob", "hi Bob")
+        await asyncio.wait_for(waiting, 10)
+        self.assertEqual(self.stage.host.sent, [["hi Bob"], ["bye"]])
+        self.assertEqual(self.stage.host.asked, [])
+
+    async def test_asking_the_model_in_the_middle(self) -> None:
+        await self.said("/ask", "something", llm=[{"text": "something"}])
+        asked = self.stage.host.asked[0]["messages"]
+        self.assertEqual(asked[0], {"role": "system", "content": "be brief"})
+        self.assertEqual(asked[-1], {"role": "user", "content": [{"type": "text", "text": "say something"}]})
+
+    async def test_configuration_and_data(self) -> None:
+        root = self.stage.rig.root
+        file = root / "data/config/command_garden_config.json"
+        await self.said("/cfg", "3 None {'n': 1} callgate/command_garden True [1]")
+        self.assertTrue(file.read_bytes().startswith(b"\xef\xbb\xbf"))
+        self.assertIn('"greeting": "bye"', file.read_text("utf-8-sig"))
+        self.assertTrue((root / "data/plugin_data/command_garden/started").exists())
+        changed = await self.stage.rig.step("config_set", plugin="command_garden", values={"flag": True})
+        self.assertIs(changed["values"]["flag"], True)
+        await self.stage.rig.step("unload", plugin="command_garden")
+        self.assertTrue((root / "data/plugin_data/command_garden/ended").exists())
+        file.write_text(
+            '{"greeting": null, "unknown": 1, "open": {"kept": 1}, "limits": {"times": 9}}', "utf-8-sig"
+        )
+        config = (await self.stage.load(GARDEN))["config"]["values"]
+        self.assertEqual(config["greeting"], "hello")
+        self.assertEqual(config["limits"], {"times": 9, "names": ["a"]})
+        self.assertEqual((config["open"], "unknown" in config), ({"kept": 1}, False))

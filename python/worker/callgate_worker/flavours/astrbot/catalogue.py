@@ -1,0 +1,105 @@
+"""A plugin's tools, commands and hooks as the host describes them, and host methods as tools for plugins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from astrbot.core.agent.tool import FunctionTool
+from callgate_worker import host
+from callgate_worker.flavour import Loaded, MethodSpec
+from callgate_worker.flavours.astrbot.loading import owner
+
+
+class HostTool(FunctionTool):
+    """A method of the host (Rust, MCP, another flavour) in a plugin's hands."""
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> HostTool:
+        nothing = {"type": "object", "properties": {}}
+        made = cls(row["name"], row.get("description") or "", row.get("parameters") or nothing)
+        made.host_name = row["name"]
+        return made
+
+    async def call(self, context: Any, **kwargs: Any) -> Any:
+        answer = await host.call("method_call", name=self.host_name, named=kwargs)
+        return answer.get("text") or str(answer.get("value"))
+
+
+def tools_of(star: Any) -> list[Any]:
+    from astrbot.core.provider.register import llm_tools
+
+    package = star.module_path.rpartition(".")[0]
+    return [tool for tool in llm_tools.func_list if (owner(tool) or "").startswith(f"{package}.")]
+
+
+def methods_of(star: Any) -> list[MethodSpec]:
+    return [
+        MethodSpec(
+            name=tool.name,
+            description=tool.description,
+            doc=tool.description,
+            parameters=tool.parameters,
+            binding="loose",
+        )
+        for tool in tools_of(star)
+        if tool.active
+    ]
+
+
+def loaded(star: Any, warnings: list[str]) -> Loaded:
+    return Loaded(
+        id=star.name,
+        name=star.display_name or star.name,
+        version=str(star.version or ""),
+        author=star.author or "",
+        description=star.desc or "",
+        methods=methods_of(star),
+        commands=[command for record in records_of(star) for command in _commands(record)],
+        hooks=sorted({record.event_type.name for record in records_of(star)}),
+        config=_config(star),
+        warnings=warnings,
+        extra={
+            "handlers": sorted(
+                f"{record.event_type.name}:{record.handler_name}" for record in records_of(star)
+            ),
+            "tools": [
+                {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+                for tool in tools_of(star)
+            ],
+            "loaded": [{"name": star.name, "version": star.version, "activated": star.activated}],
+            "directory": star.root_dir_name,
+        },
+    )
+
+
+def records_of(star: Any) -> list[Any]:
+    from astrbot.core.star.star_handler import star_handlers_registry
+
+    return star_handlers_registry.get_handlers_by_module_name(star.module_path)
+
+
+def _commands(record: Any) -> list[dict[str, Any]]:
+    from astrbot.core.star.filter.command import CommandFilter
+    from astrbot.core.star.filter.permission import PermissionType, PermissionTypeFilter
+
+    admin = any(
+        isinstance(one, PermissionTypeFilter) and one.permission_type == PermissionType.ADMIN
+        for one in record.event_filters
+    )
+    return [
+        {
+            "name": one.get_complete_command_names()[0],
+            "aliases": one.get_complete_command_names()[1:],
+            "description": record.desc,
+            "arguments": one.print_types(),
+            "admin": admin,
+        }
+        for one in record.event_filters
+        if isinstance(one, CommandFilter)
+    ]
+
+
+def _config(star: Any) -> dict[str, Any] | None:
+    if star.config is None:
+        return None
+    return {"values": dict(star.config), "schema": star.config.schema, "file": star.config.config_path}

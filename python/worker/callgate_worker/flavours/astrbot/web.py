@@ -1,0 +1,89 @@
+"""Plugins' web routes as one ASGI application: a real Quart request context, and `astrbot.api.web` on it.
+
+Who may ask is the host's decision; its proxy names the user in a header that nobody outside can set."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import re
+from typing import Any
+
+from quart import Quart, Response, request
+from werkzeug.routing import Rule
+
+from astrbot.api.web import PluginRequest, bind_request_context
+from astrbot.core.star.context import Context
+
+_PARAMETER = re.compile(r"<(?:(path):)?([A-Za-z_]\w*)>")
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_PREFIXES = ("/api/plug/", "/api/v1/plug/", "/")
+
+
+def application(plugin: str) -> Quart:
+    app = Quart("astrbot")
+    app.url_map.add(Rule("/", endpoint="route", methods=_METHODS, defaults={"route": ""}))
+    app.url_map.add(Rule("/<path:route>", endpoint="route", methods=_METHODS))
+    app.view_functions["route"] = functools.partial(answer, plugin)
+    return app
+
+
+async def answer(plugin: str, route: str) -> Response:
+    """Routes are known as plugins wrote them, mostly with their own name in front, which the host has cut off."""
+    prefix = next(prefix for prefix in _PREFIXES if request.path.startswith(prefix))
+    path = "/" + request.path.removeprefix(prefix)
+    found = find(path, request.method) or find(f"/{plugin}{path}".rstrip("/"), request.method)
+    if found is None:
+        return _json({"status": "error", "message": "no such route", "data": {}}, 404)
+    handler, values = found
+    bound = PluginRequest(
+        request,
+        path_params=values,
+        plugin_name=plugin,
+        username=request.headers.get("x-callgate-user"),
+    )
+    with bind_request_context(bound):
+        result = handler(**values)
+        if inspect.isawaitable(result):
+            result = await result
+    return await _response(result)
+
+
+def find(path: str, method: str) -> tuple[Any, dict[str, str]] | None:
+    for route, handler, methods, _ in Context.registered_web_apis:
+        if method in [one.upper() for one in methods] and (match := _pattern(route).fullmatch(path)):
+            return handler, match.groupdict()
+    return None
+
+
+def _pattern(route: str) -> re.Pattern[str]:
+    """`/a/<id>/<path:rest>` as a regular expression."""
+    parts, place = [], 0
+    route = "/" + route.strip().lstrip("/")
+    for match in _PARAMETER.finditer(route):
+        parts.append(re.escape(route[place : match.start()]))
+        parts.append(f"(?P<{match[2]}>{'.*' if match[1] else '[^/]+'})")
+        place = match.end()
+    return re.compile("".join(parts) + re.escape(route[place:]))
+
+
+async def _response(result: Any) -> Response:
+    status = None
+    if isinstance(result, tuple):
+        result, status = result[0], next((one for one in result[1:] if isinstance(one, int)), None)
+    if isinstance(result, Response):
+        if status is not None:
+            result.status_code = status
+        return result
+    if hasattr(result, "body") and hasattr(result, "status_code"):  # Starlette's, made by the plugin itself
+        return Response(result.body, result.status_code, dict(result.headers))
+    if isinstance(result, str | bytes):
+        return Response(result, status or 200)
+    return _json({} if result is None else result, status or 200)
+
+
+def _json(body: Any, status: int) -> Response:
+    return Response(
+        json.dumps(body, ensure_ascii=False, default=str), status, content_type="application/json"
+    )

@@ -1,0 +1,207 @@
+"""The steps of a message and of a turn: each runs the hooks of all enabled plugins.
+
+A hook that raises or takes too long is logged and left out; the others count.
+"""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from callgate_worker import host
+from nekro_agent import chat_keys, parts, texts
+from nekro_agent.core.logger import logger
+from nekro_agent.schemas.agent_ctx import AgentCtx, WebhookRequest
+from nekro_agent.schemas.chat_message import ChatMessage, ChatType, segments_from_list
+from nekro_agent.schemas.signal import MsgSignal, merge
+from nekro_agent.services.plugin.base import NekroPlugin
+from nekro_agent.services.plugin.collector import plugin_collector
+from nekro_agent.services.plugin.prompt_activation import get_plugin_brief, sleeping
+from nekro_agent.services.plugin.task import task
+
+from callgate_worker.flavours.nekro import commands
+
+_PROMPT_LIMIT = 10.0
+_MESSAGE_LIMIT = 120.0
+# Where upstream has a platform of that name, a plugin may say that it does not support it.
+_PLATFORMS = frozenset(
+    "onebot_v11 web qqbot_openclaw discord telegram feishu wxwork wxwork_corp_app wechatpad "
+    "wechat_openilink wechat_ilink_multi email minecraft bilibili_live sse".split()
+)
+
+
+async def call(plugin: str, method: str, positional: list[Any], named: dict[str, Any], context: dict[str, Any]) -> Any:
+    """A method, by its function's name or by the decorator's. The context is its first argument."""
+    found = plugin_collector.get_plugin(plugin)
+    if found is None:
+        raise LookupError(f"the plugin {plugin} is not loaded")
+    function = _method(found, method)
+    result = function(AgentCtx.of_context(context), *positional, **named)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _method(plugin: NekroPlugin, name: str) -> Callable[..., Any]:
+    by_function = {method.func.__name__: method.func for method in plugin.sandbox_methods}
+    by_title = {method.name: method.func for method in plugin.sandbox_methods}
+    function = by_function.get(name) or by_title.get(name)
+    if function is None:
+        raise LookupError(f"{plugin.key} has no method {name}")
+    return function
+
+
+async def message(context: dict[str, Any], message: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """What the plugins say of a message. A command that waits for it takes it away."""
+    if await commands.take(context, message):
+        return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
+    ctx, given = AgentCtx.of_context(context), chat_message(context, message)
+    signals = []
+    # One after another, as they were loaded: a hook may change the message for the next.
+    for plugin in plugin_collector.get_all_active_plugins():
+        if (hook := plugin.on_user_message_method) is not None:
+            signals.append(await _guarded(plugin, "on_user_message", lambda: hook(ctx, given), _MESSAGE_LIMIT))
+    return {"signal": merge(signals).name, "text": given.content_text}
+
+
+async def system_message(context: dict[str, Any], text: str, **_: Any) -> dict[str, Any]:
+    ctx = AgentCtx.of_context(context)
+    signals = []
+    for plugin in plugin_collector.get_all_active_plugins():
+        if (hook := plugin.on_system_message_method) is not None:
+            signals.append(await _guarded(plugin, "on_system_message", lambda: hook(ctx, text), _MESSAGE_LIMIT))
+    return {"signal": merge(signals).name}
+
+
+async def reset(context: dict[str, Any], **_: Any) -> None:
+    ctx = AgentCtx.of_context(context)
+    hooked = [it for it in plugin_collector.get_all_active_plugins() if it.on_reset_method]
+    await _together([(it, "on_channel_reset", it.on_reset_method, (ctx,)) for it in hooked], _MESSAGE_LIMIT)
+
+
+async def collect(context: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """For one round: the texts that go into the prompt, and the methods that are shown."""
+    ctx = AgentCtx.of_context(context)
+    plugins = plugin_collector.get_all_active_plugins()
+    asleep = await sleeping(plugins, ctx)
+    hidden = {it.key for it in plugins if not _supports(it, ctx)}
+    shown = [it for it in plugins if it.key not in asleep | hidden]
+    injecting = [it for it in shown if it.prompt_inject_method]
+    choosing = [it for it in shown if it._collect_methods_func]
+    prompts, chosen = await asyncio.gather(
+        _together([(it, "prompt_inject", it.render_inject_prompt, (ctx,)) for it in injecting], _PROMPT_LIMIT),
+        _together([(it, "collect_methods", it.collect_available_methods, (ctx,)) for it in choosing], _PROMPT_LIMIT),
+    )
+    told = [(it.key, str(text)) for it, text in zip(injecting, prompts, strict=True) if text]
+    briefs = [(it.key, _brief(it)) for it in plugins if it.key in asleep - hidden]
+    names = {key: [] for key in asleep | hidden}
+    for plugin, picked in zip(choosing, chosen, strict=True):
+        # A plugin whose choice failed shows what it always shows.
+        if picked is not None:
+            names[plugin.key] = [method.func.__name__ for method in picked]
+    return {
+        "prompts": [{"plugin": key, "text": text} for key, text in [*told, *briefs]],
+        "methods": [{"plugin": key, "names": picked} for key, picked in names.items()],
+    }
+
+
+def _brief(plugin: NekroPlugin) -> str:
+    return texts.SLEEPING.format(name=plugin.name, module=plugin.module_name, brief=get_plugin_brief(plugin))
+
+
+def _supports(plugin: NekroPlugin, ctx: AgentCtx) -> bool:
+    wanted = plugin.support_adapter
+    return not wanted or ctx.adapter_key in wanted or ctx.adapter_key not in _PLATFORMS
+
+
+async def webhook(endpoint: str, headers: dict[str, str], body: Any, **_: Any) -> dict[str, Any]:
+    """Every plugin with that endpoint hears the request."""
+    given = body if isinstance(body, dict) else {"body": body}
+    request = WebhookRequest(headers={k.lower(): str(v) for k, v in headers.items()}, body=given)
+    ctx = await AgentCtx.create_by_webhook(request)
+    failed: dict[str, str] = {}
+    called = plugin_collector.get_webhook_methods_by_endpoint(endpoint)
+
+    async def one(key: str, function: Callable[..., Awaitable[Any]]) -> None:
+        host.plugin.set(key)
+        try:
+            await asyncio.wait_for(function(ctx), _MESSAGE_LIMIT)
+        except Exception as error:
+            logger.opt(exception=error).error(f"{key}: its webhook {endpoint} failed: {error!r}")
+            failed[key] = str(error) or type(error).__name__
+
+    await asyncio.gather(*(one(key, function) for key, function in called))
+    return {"called": [key for key, _ in called], "errors": failed}
+
+
+async def tasks(action: str, type: str = "", id: str = "", **_: Any) -> Any:
+    """Background tasks: `list` them, or `cancel` one."""
+    if action == "list":
+        return [_task_row(*key.split(":", 1)) for key in task.get_running_tasks()]
+    if action == "cancel":
+        return await task.cancel(type, id)
+    raise ValueError(f"a task step is 'list' or 'cancel', not '{action}'")
+
+
+def _task_row(task_type: str, task_id: str) -> dict[str, Any]:
+    handle, state = task.get_handle(task_type, task_id), task.get_state(task_type, task_id)
+    return {
+        "type": task_type,
+        "id": task_id,
+        "chat_key": handle.chat_key if handle else "",
+        "plugin": handle.plugin.key if handle and handle.plugin else "",
+        "message": state.message if state else "",
+        "progress": state.progress if state else None,
+    }
+
+
+def chat_message(context: dict[str, Any], given: dict[str, Any]) -> ChatMessage:
+    """A message of the host in Nekro's form."""
+    chat_key = context["chat_key"]
+    user = {**(context.get("user") or {}), **(given.get("sender") or {})}
+    name, kind = user.get("name") or user.get("id") or "", chat_keys.type_of(chat_key)
+    content = given.get("parts") or [{"type": "text", "text": given.get("text") or ""}]
+    segments = parts.to_segments(content, chat_key)
+    text = given.get("text")
+    return ChatMessage(
+        message_id=str(given.get("id") or ""),
+        sender_id=str(user.get("id") or ""),
+        sender_name=name,
+        sender_nickname=user.get("nickname") or name,
+        adapter_key=chat_keys.adapter_of(chat_key),
+        platform_userid=str(user.get("id") or ""),
+        is_tome=int(bool(given.get("to_me"))),
+        chat_key=chat_key,
+        chat_type=ChatType(kind) if kind in ("group", "private") else ChatType.UNKNOWN,
+        content_text=text if text is not None else "".join(it["text"] for it in segments),
+        content_data=segments_from_list(segments),
+        raw_cq_code=str(given.get("raw") or ""),
+        ext_data={"ref_msg_id": given["reference"]} if given.get("reference") else {},
+        send_timestamp=int(given.get("time") or time.time()),
+    )
+
+
+Job = tuple[NekroPlugin, str, Callable[..., Awaitable[Any]] | None, tuple[Any, ...]]
+
+
+async def _together(jobs: list[Job], limit: float) -> list[Any]:
+    """All at once, each in a task of its own, so that each has its plugin's name."""
+    running = [
+        asyncio.ensure_future(_guarded(plugin, hook, lambda f=function, a=given: f(*a), limit))
+        for plugin, hook, function, given in jobs
+        if function is not None
+    ]
+    return list(await asyncio.gather(*running))
+
+
+async def _guarded(plugin: NekroPlugin, hook: str, start: Callable[[], Any], limit: float) -> Any:
+    token = host.plugin.set(plugin.key)
+    try:
+        result = start()
+        return await asyncio.wait_for(result, limit) if inspect.isawaitable(result) else result
+    except asyncio.TimeoutError:
+        logger.error(f"{plugin.key}: {hook} took longer than {limit:g} s and was given up")
+    except Exception as error:
+        logger.opt(exception=error).error(f"{plugin.key}: {hook} failed: {error!r}")
+    finally:
+        host.plugin.reset(token)
+    return None

@@ -1,0 +1,120 @@
+"""The worker's own wall: what it may open (Landlock), and how much memory it may take.
+
+Raised by the worker itself before the first plugin is imported, and then nobody's to lower. Where the
+kernel has no Landlock, the host has said so; here it is simply absent.
+"""
+
+import ctypes
+import os
+import resource
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+# From linux/landlock.h; the numbers of the calls are the same on every architecture.
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_VERSION = 1
+_BENEATH = 1
+_NO_NEW_PRIVS = 38
+
+_EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
+_REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
+_SCOPE_SIGNALS_AND_SOCKETS = 0b11
+
+READING = _EXECUTE | _READ | _LIST
+WRITING = READING | _WRITE | _REMOVE_AND_MAKE | _REFER | _TRUNCATE | _IOCTL
+# Of these, what can be said of a file that is no directory.
+_OF_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE | _IOCTL
+
+SYSTEM = (
+    "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/opt", "/nix", "/snap", "/run/systemd/resolve",
+    "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/alternatives",
+    "/etc/fonts", "/etc/python3", "/etc/python3.11", "/etc/python3.12", "/etc/ImageMagick-6", "/etc/xdg",
+    "/etc/hosts", "/etc/host.conf", "/etc/hostname", "/etc/resolv.conf", "/etc/nsswitch.conf",
+    "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/passwd", "/etc/group", "/etc/localtime",
+    "/etc/timezone", "/etc/mime.types", "/etc/magic", "/etc/os-release", "/etc/debian_version",
+    "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/loadavg", "/proc/uptime",
+    "/proc/version", "/proc/filesystems", "/proc/mounts", "/proc/net", "/proc/sys",
+    "/sys/devices/system/cpu", "/sys/fs/cgroup",
+)
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm")
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = [("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+def raise_around(order: dict[str, Any]) -> bool:
+    """Shuts this process in; False where the kernel cannot."""
+    if memory := order.get("memory"):
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    # No core files: they would hold what users said.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if "writable" not in order:
+        return False
+    interpreter = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path}
+    readable = [*SYSTEM, *interpreter, *order["paths"], *order["readable"]]
+    return restrict(readable, [*DEVICES, *order["writable"]])
+
+
+def restrict(readable: Iterable[str], writable: Iterable[str]) -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    syscall = libc.syscall
+    syscall.restype = ctypes.c_long
+    version = syscall(_CREATE, None, ctypes.c_size_t(0), _VERSION)
+    if version < 1:
+        return False
+    handled = _known(version)
+    rules = _Ruleset(handled, 0, _SCOPE_SIGNALS_AND_SOCKETS if version >= 6 else 0)
+    ruleset = _checked(syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(_size(version)), 0))
+    for paths, access in ((readable, READING), (writable, WRITING)):
+        for path in paths:
+            _allow(syscall, ruleset, path, access & handled)
+    _checked(libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _checked(syscall(_RESTRICT, ruleset, 0))
+    os.close(ruleset)
+    return True
+
+
+def _known(version: int) -> int:
+    """The rights that this version of the kernel's interface knows."""
+    known = READING | _WRITE | _REMOVE_AND_MAKE
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL)):
+        if version >= since:
+            known |= right
+    return known
+
+
+def _size(version: int) -> int:
+    return 8 if version < 4 else 16 if version < 6 else 24
+
+
+def _allow(syscall: Any, ruleset: int, path: str, access: int) -> None:
+    if not path:
+        return
+    try:
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        # What is not there needs no rule.
+        return
+    try:
+        allowed = access if Path(path).is_dir() else access & _OF_FILES
+        rule = _Beneath(allowed, opened)
+        _checked(syscall(_ADD, ruleset, _BENEATH, ctypes.byref(rule), 0))
+    finally:
+        os.close(opened)
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"the worker's wall cannot be raised: {os.strerror(number)}")
+    return result

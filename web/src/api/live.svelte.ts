@@ -1,0 +1,59 @@
+// What happens on the server, as it happens. The browser reconnects by itself and says what it saw
+// last; `reset` means that something was missed and pages should read anew.
+import type { Call, Part } from "./client";
+
+export type TurnEvent =
+  | { event: "round"; number: number }
+  | { event: "text"; text: string }
+  | { event: "thought"; text: string }
+  | { event: "restarted" }
+  | { event: "code"; code: string }
+  | { event: "output"; text: string }
+  | { event: "call"; call: Call }
+  | { event: "finished"; report: { turn: string; stop: string | null } };
+
+export interface Happening {
+  session: string;
+  event: { turn?: TurnEvent; message?: { session: string; parts: Part[] } };
+}
+
+type Hear = (happening: Happening | "reset") => void;
+
+class Live {
+  connected = $state(true);
+  #source: EventSource | null = null;
+  #ears = new Set<Hear>();
+
+  /** Hears until the returned function is called. */
+  listen(hear: Hear): () => void {
+    this.#ears.add(hear);
+    this.#open();
+    return () => this.#ears.delete(hear);
+  }
+
+  #open() {
+    if (this.#source) return;
+    const source = new EventSource("/api/events");
+    this.#source = source;
+    source.onopen = () => (this.connected = true);
+    source.onerror = () => {
+      this.connected = false;
+      // Closed for good, as after a restart of the server: begin anew, and read anew.
+      if (source.readyState === EventSource.CLOSED) {
+        this.#source = null;
+        setTimeout(() => {
+          this.#open();
+          this.#tell("reset");
+        }, 2000);
+      }
+    };
+    source.onmessage = (message) => this.#tell(JSON.parse(message.data));
+    source.addEventListener("reset", () => this.#tell("reset"));
+  }
+
+  #tell(happening: Happening | "reset") {
+    for (const hear of this.#ears) hear(happening);
+  }
+}
+
+export const live = new Live();

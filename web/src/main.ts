@@ -1,0 +1,7 @@
+// Where the page begins.
+import { mount } from "svelte";
+import App from "./App.svelte";
+import "./style.css";
+
+const target = document.getElementById("app");
+if (target) mount(App, { target });

@@ -1,0 +1,71 @@
+// A strict Markdown: text becomes a tree of known kinds and never HTML. What is not understood
+// stays text.
+
+export type Inline =
+  | { kind: "text" | "code" | "strong" | "em"; text: string }
+  | { kind: "link"; text: string; href: string };
+export type Block =
+  | { kind: "paragraph"; inlines: Inline[] }
+  | { kind: "heading"; level: number; inlines: Inline[] }
+  | { kind: "code"; text: string; language: string }
+  | { kind: "list"; ordered: boolean; items: Inline[][] }
+  | { kind: "quote"; inlines: Inline[] };
+
+const INLINE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|(?<![\w*])\*([^*\s][^*\n]*)\*(?!\w)|\[([^\]\n]+)\]\((https?:\/\/[^)\s]+)\)|(https?:\/\/[^\s<>"')\]]+)/g;
+
+export function inlines(text: string): Inline[] {
+  const found: Inline[] = [];
+  let end = 0;
+  for (const match of text.matchAll(INLINE)) {
+    if (match.index > end) found.push({ kind: "text", text: text.slice(end, match.index) });
+    const [whole, code, strong, em, label, href, bare] = match;
+    if (code !== undefined) found.push({ kind: "code", text: code });
+    else if (strong !== undefined) found.push({ kind: "strong", text: strong });
+    else if (em !== undefined) found.push({ kind: "em", text: em });
+    else if (href !== undefined) found.push({ kind: "link", text: label ?? href, href });
+    else found.push({ kind: "link", text: bare ?? whole, href: bare ?? whole });
+    end = match.index + whole.length;
+  }
+  if (end < text.length) found.push({ kind: "text", text: text.slice(end) });
+  return found;
+}
+
+export function blocks(text: string): Block[] {
+  const found: Block[] = [];
+  const lines = text.split("\n");
+  let paragraph: string[] = [];
+  const flush = () => {
+    if (paragraph.length) found.push({ kind: "paragraph", inlines: inlines(paragraph.join("\n")) });
+    paragraph = [];
+  };
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    const fence = /^\s*```(\w*)\s*$/.exec(line);
+    const heading = /^(#{1,4})\s+(.*)/.exec(line);
+    const item = /^\s*(?:[-*•]|(\d+)[.)])\s+(.*)/.exec(line);
+    if (fence) {
+      flush();
+      const code: string[] = [];
+      while (++at < lines.length && !/^\s*```\s*$/.test(lines[at] ?? "")) code.push(lines[at] ?? "");
+      found.push({ kind: "code", text: code.join("\n"), language: fence[1] ?? "" });
+    } else if (heading) {
+      flush();
+      found.push({ kind: "heading", level: heading[1]?.length ?? 1, inlines: inlines(heading[2] ?? "") });
+    } else if (item) {
+      flush();
+      const ordered = item[1] !== undefined;
+      const last = found.at(-1);
+      if (last?.kind === "list" && last.ordered === ordered) last.items.push(inlines(item[2] ?? ""));
+      else found.push({ kind: "list", ordered, items: [inlines(item[2] ?? "")] });
+    } else if (/^>\s?/.test(line)) {
+      flush();
+      found.push({ kind: "quote", inlines: inlines(line.replace(/^>\s?/, "")) });
+    } else if (!line.trim()) {
+      flush();
+    } else {
+      paragraph.push(line);
+    }
+  }
+  flush();
+  return found;
+}
