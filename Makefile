@@ -3,19 +3,32 @@
 
 CARGO ?= cargo
 
-.PHONY: run demo test bench soak lint fmt prepare
+.PHONY: run demo page page-test test bench soak lint fmt prepare
 
-run: ## Build, then serve: it says what to try, and needs no key.
+run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
 
 demo: ## Build, then take the guided tour in the real sandbox.
 	@$(CARGO) run -p callgate-cli -- demo
 
-test: prepare ## Everything that must hold, on both databases, as root and as an ordinary user.
+page: web/dist/index.html ## Build the page that the binary takes in; without Node a plain one stands in for it.
+
+web/dist/index.html: $(shell find web/src web/public -type f ! -name schema.d.ts) web/index.html web/package-lock.json web/vite.config.ts docs/openapi.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix web --ignore-scripts --no-audit --no-fund --silent && npm run build --prefix web --silent; \
+	else echo "no npm: the page will be a plain one"; fi
+
+page-test: page ## The page in a real browser, against the binary that holds it.
+	$(CARGO) build --quiet -p callgate-cli
+	npm ci --prefix e2e/page --ignore-scripts --no-audit --no-fund --silent
+	cd e2e/page && CALLGATE_BIN="$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/debug/callgate" npm test --silent
+
+test: prepare page ## Everything that must hold, on both databases, as root and as an ordinary user.
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(CARGO) test --workspace --quiet
 	python3 -m unittest discover -s python/tests
+	$(MAKE) page-test
 
 prepare: ## Install what the tests need (as root), or say what is missing.
 	@./scripts/prepare

@@ -136,7 +136,8 @@ struct Side {
     samples: [Samples; 4],
     wall: [Duration; 4],
     cpu: [Duration; 4],
-    idle: Option<f64>,
+    /// How many connections, and the kilobytes of each.
+    idle: Option<(usize, f64)>,
 }
 
 impl Side {
@@ -164,8 +165,8 @@ impl Side {
             table.number(format!("{what}, server CPU"), who, (cost, "us"), goals);
             table.times(what, who, self.samples[place].clone(), &[]);
         }
-        if let Some(idle) = self.idle {
-            let what = format!("memory of one of {IDLE} idle connections");
+        if let Some((connections, idle)) = self.idle {
+            let what = format!("memory of one of {connections} idle connections");
             table.number(what, who, (idle, "kB"), &[]);
         }
     }
@@ -198,7 +199,7 @@ pub(crate) async fn measure(quick: bool, table: &mut Table) -> anyhow::Result<()
     }
     for (server, side) in servers.into_iter().zip(&mut sides) {
         if let Some(server) = server {
-            side.idle = Some(server.idle(idle).await?);
+            side.idle = Some((idle, server.idle(idle).await?));
         }
     }
     let [ours, theirs] = sides;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    calls::Calls, load::Load, messages::Messages, peer::HttpPeer, plugins, process, remote, scene::Scene,
-    starts::Starts, table::Table, ten, turns::Turns,
+    calls::Calls, load::Load, messages::Messages, peer::HttpPeer, plugins, process, remote,
+    scene::Scene, starts::Starts, table::Table, ten, turns::Turns,
 };
 
 struct Size {

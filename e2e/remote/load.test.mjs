@@ -63,4 +63,6 @@ test("a client that does not read holds up nobody else", async () => {
     other.emit("FUNCTION_CALL", data, resolve);
   });
   assert.equal(answer.result, 3);
+  // A paused socket does not notice that the other side has gone.
+  stuck.io.engine.transport.ws.terminate();
 });

@@ -174,9 +174,9 @@ def add(a, b):
     return a + b
 
 
-def echo(*args):
+def echo(a=None, b=None, c=None, d=None):
     """Gives back what it got."""
-    return list(args)
+    return [a, b, c, d]
 
 
 def fail(text: str):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import logging
 import sys
 from types import ModuleType
 from typing import Any, NoReturn
@@ -25,7 +26,13 @@ class _Absent(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        _refuse(cls.__module__, f"{cls.__name__}.{name}")
+        return _function(cls.__module__, f"{cls.__name__}.{name}")
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if cls.__dict__.get("_absent"):
+            where = f"{cls.__module__}.{cls.__name__}.{name}"
+            logging.getLogger("astrbot").warning("%s is replaced by a plugin: that has no effect here", where)
+        super().__setattr__(name, value)
 
 
 def _refuse(module: str, name: str) -> NoReturn:

@@ -72,7 +72,6 @@ DEFAULT_PERSONA_PROMPT = "You are a helpful and friendly assistant."
 PERSONA_ODD_DIALOGS = "{name} 人格情景预设对话格式不对，条数应该为偶数。"
 BAD_SESSION = "不合法的 session 字符串: {error}"
 NOT_A_URL = "not a valid url"
-NO_FILE_SERVICE = "未配置 callback_api_base，文件服务不可用"
 CONFIG_TYPE = "不受支持的配置类型 {type}。支持的类型有：{known}"
 CONFIG_KEY_MISSING = "没有找到 Key: '{key}'"
 NO_STAR_CLASS = (

@@ -49,7 +49,9 @@ _PARTS = {
         services.agent.anthropic services.agent.templates services.model_test services.rpc_service
         services.sandbox.ext_caller services.sandbox.ext_caller_code services.sandbox.runner schemas.sandbox
     """,
-    "the host's own commands": "services.command.built_in services.command.completion services.command.output",
+    "the host's own commands": """
+        services.command.built_in services.command.completion services.command.output
+    """,
     "the management of the host": """
         core.exception_handlers core.overridable_config services.deployment services.network
         services.plugin.generator services.plugin.manager services.plugin.router_manager

@@ -13,11 +13,21 @@ from typing import Any
 from rig import Rig, StepError
 
 _BASE = ("pydantic", "docstring_parser", "quart", "apscheduler", "jinja2", "yaml", "jsonschema", "packaging")
-PYTHON = os.environ.get("CALLGATE_ASTRBOT_PYTHON", sys.executable)
-NEEDS = ""
-"""Why these tests cannot run here: an interpreter with AstrBot's base packages is missing."""
-if subprocess.run([PYTHON, "-c", f"import {','.join(_BASE)}"], capture_output=True).returncode:
-    NEEDS = f"set CALLGATE_ASTRBOT_PYTHON to an interpreter that has {', '.join(_BASE)}"
+
+
+def _interpreter() -> tuple[str, str]:
+    """One with AstrBot's base packages, or why these tests cannot run."""
+    cache = Path.home() / ".cache/callgate/environments/astrbot/bin/python"
+    for candidate in (os.environ.get("CALLGATE_ASTRBOT_PYTHON"), str(cache), sys.executable):
+        if candidate and Path(candidate).exists():
+            if not subprocess.run(
+                [candidate, "-c", f"import {','.join(_BASE)}"], capture_output=True
+            ).returncode:
+                return candidate, ""
+    return sys.executable, f"set CALLGATE_ASTRBOT_PYTHON to an interpreter that has {', '.join(_BASE)}"
+
+
+PYTHON, NEEDS = _interpreter()
 
 
 class Host:
@@ -249,7 +259,8 @@ class Host:
         asked["contexts"] = asked["contexts"] or json.loads(row["history"])
         asked["conversation"] = {"id": id, "title": row["title"], "persona": row["persona"]}
         if "request" in hooks:
-            changed = await self.rig.step("request", ref=ref, request=asked)
+            names = [tool if isinstance(tool, str) else tool["name"] for tool in asked["tools"]]
+            changed = await self.rig.step("request", ref=ref, request={**asked, "tools": names})
             if changed and changed.get("stop"):
                 return
             asked.update(changed or {})

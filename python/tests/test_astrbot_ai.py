@@ -254,6 +254,36 @@ class Tools(Written):
             self.stage.host.preferences["global", "global", "inactivated_llm_tools"], ["city_weather"]
         )
 
+    async def test_tools_that_come_and_go(self) -> None:
+        """A turn has the tools there are now; a request with tools of its own has only those."""
+        body = '''
+            @filter.llm_tool()
+            async def old(self, event):
+                """Old."""
+                return "old"
+            async def say_new(self, event):
+                return "new"
+            @filter.command("change")
+            async def change(self, event):
+                self.context.deactivate_llm_tool("old")
+                self.context.add_llm_tools(FunctionTool("new", "New.", {"type": "object", "properties": {}}, self.say_new))
+                yield event.plain_result("changed")
+            @filter.command("own")
+            async def own(self, event):
+                tool = FunctionTool("mine", "Mine.", {"type": "object", "properties": {}}, self.say_new)
+                yield event.request_llm(prompt="p", tool_set=ToolSet([tool]))
+        '''
+        await self.stage.load(self.write(body))
+        await self.stage.say("hi", llm=[{"text": "ok"}])
+        self.assertEqual(self.stage.host.asked[0]["tools"], ["old"])
+        await self.stage.say("/change")
+        await self.stage.say("hi", llm=[{"calls": [{"name": "new", "args": {}}]}, {"text": "ok"}])
+        self.assertEqual(self.stage.host.asked[0]["tools"], ["new"])
+        self.assertEqual(self.stage.host.asked[1]["messages"][-1]["content"], "new")
+        await self.stage.say("/own", llm=[{"calls": [{"name": "mine", "args": {}}]}, {"text": "ok"}])
+        self.assertEqual(self.stage.host.asked[0]["tools"], ["mine"])
+        self.assertEqual(self.stage.host.asked[1]["messages"][-1]["content"], "new")
+
     async def test_handoff(self) -> None:
         """A decorated agent with a tool of its own; the main model hands work over and gets its answer."""
         body = '''

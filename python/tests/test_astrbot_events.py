@@ -62,6 +62,11 @@ class Events(unittest.IsolatedAsyncioTestCase):
         await self.said("hello there", group="g1")
         self.assertEqual(self.stage.verdict["verdict"], "pass")
         await self.said("/hush", group="g1")
+        asked = self.stage.message("by the way", group="g1")
+        asked["facts"]["wanted"] = True
+        self.stage.host.script[:] = [{"text": "since you ask"}]
+        await self.stage.rig.step("event", **asked)
+        self.assertEqual(self.stage.host.sent, [["since you ask"]])
         await self.said("/hello", "model", group="g1", llm=[{"text": "model"}])
 
     async def test_waiting_for_the_next_message(self) -> None:

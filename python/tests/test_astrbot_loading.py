@@ -75,6 +75,9 @@ class Loading(Written):
         from astrbot.core.utils.io import no_such_name
     except ImportError:
         pass
+    from astrbot.core.pipeline.waking_check.stage import WakingCheckStage
+    original = WakingCheckStage.process
+    WakingCheckStage.process = lambda self: original(self)
     class P(Star):
         @filter.command("use")
         async def use(self, event: AiocqhttpMessageEvent):

@@ -26,8 +26,9 @@ class Signals(Scene):
         self.assertEqual((await self.say("hi"))["signal"], "BLOCK_ALL")
 
     async def test_one_that_raises_does_not_silence_the_rest(self) -> None:
-        await self.hooks(a="raise RuntimeError('oh')", b="1 / 0",
+        await self.hooks(a="raise RuntimeError('oh')", b="import sys; sys.exit(3)",
                          c="return MsgSignal.BLOCK_TRIGGER")
+        self.assertEqual((await self.say("hi"))["signal"], "BLOCK_TRIGGER")
         self.assertEqual((await self.say("hi"))["signal"], "BLOCK_TRIGGER")
 
     async def test_a_hook_sees_the_message_and_may_change_it(self) -> None:

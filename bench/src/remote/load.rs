@@ -75,12 +75,15 @@ impl Client {
         let mut sent = vec![Instant::now(); in_flight];
         let (mut number, mut waiting) = (0, 0);
         let ack = format!("43{NAMESPACE},");
-        while waiting > 0 || number == 0 {
-            while waiting < in_flight && (Instant::now() < until || number == 0) {
+        while waiting > 0 || Instant::now() < until {
+            while waiting < in_flight && Instant::now() < until {
                 sent[number % in_flight] = Instant::now();
                 self.call(number).await?;
                 number += 1;
                 waiting += 1;
+            }
+            if waiting == 0 {
+                break;
             }
             let answer = self.next().await?;
             let rest = answer.strip_prefix(&ack).with_context(|| answer.clone())?;

@@ -8,6 +8,7 @@ mod models;
 mod operations;
 mod outlets;
 mod personas;
+mod plugin_web;
 mod plugins;
 mod recovery;
 mod runs;
@@ -18,7 +19,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use callgate_agent::{Agent, Coder};
 use callgate_contract::{
-    Budget, Caller, Cancel, Grant, JournalId, NamedModel, OutputListener, Role, SessionKey, Surface,
+    Budget, Caller, Cancel, Exposure, Grant, JournalId, NamedModel, OutputListener, Role,
+    SessionKey, Surface,
 };
 use callgate_gate::{Gate, signature};
 use callgate_sandbox::Jail;
@@ -223,6 +225,8 @@ impl App {
         }
         methods.sort_by(|one, other| one.info().name.cmp(&other.info().name));
         methods.dedup_by(|one, other| one.info().name == other.info().name);
+        // What the host offers to plugin code would bury the rest; by name each is still shown.
+        methods.retain(|method| method.info().exposure != Exposure::PLUGINS);
         methods
             .iter()
             .map(|method| {

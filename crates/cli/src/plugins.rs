@@ -27,7 +27,7 @@ pub async fn prepare(
     environments: &Environments,
     paths: &[PathBuf],
     install: bool,
-) -> Result<Vec<Result<Given, CheckReport>>, Failure> {
+) -> Result<Vec<Result<Given, Box<CheckReport>>>, Failure> {
     let (environments, paths) = (environments.clone(), paths.to_vec());
     with_spinner("reading plugins", move |say| {
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
@@ -45,9 +45,9 @@ fn given(
     survey: Survey,
     install: bool,
     say: &(dyn Fn(&str) + Send + Sync),
-) -> Result<Given, CheckReport> {
+) -> Result<Given, Box<CheckReport>> {
     let Some(flavour) = survey.flavour.clone() else {
-        return Err(CheckReport::unknown(&survey));
+        return Err(Box::new(CheckReport::unknown(&survey)));
     };
     let mut worker = flavour.clone();
     let mut notes = Vec::new();

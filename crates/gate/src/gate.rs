@@ -90,11 +90,12 @@ impl Gate {
         let entry = Entry::new(method)?;
         let full_name = entry.full_name.clone();
         let replaced = self.write(|registry| registry.insert(entry));
-        if replaced.is_some() {
-            tracing::warn!(
+        match replaced {
+            None => tracing::info!(method = full_name, "a method was registered"),
+            Some(_) => tracing::warn!(
                 method = full_name,
                 "a method was registered again and replaced"
-            );
+            ),
         }
         Ok(replaced.map(|entry| entry.method.clone()))
     }
@@ -181,7 +182,13 @@ impl Gate {
 
     /// By its own exposure, or by the operator's word.
     fn exposes(&self, caller: &Caller, entry: &Entry) -> bool {
-        let listed = || self.0.policy.remote.iter().any(|name| entry.is_called(name));
+        let listed = || {
+            self.0
+                .policy
+                .remote
+                .iter()
+                .any(|name| entry.is_called(name))
+        };
         let surface = caller.surface;
         entry.info().exposure.admits(surface) || (surface == Surface::Remote && listed())
     }
@@ -256,7 +263,9 @@ fn grants(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
     }
     match &caller.grant.methods {
         Allowed::All => true,
-        Allowed::Only(names) => names.iter().any(|name| means(registry, caller, name, entry)),
+        Allowed::Only(names) => names
+            .iter()
+            .any(|name| means(registry, caller, name, entry)),
     }
 }
 

@@ -266,7 +266,13 @@ impl Environments {
 /// Trying each package alone would only take longer.
 fn is_offline(words: &str) -> bool {
     let words = words.to_lowercase();
-    let signs = ["connection", "network", "temporary failure", "max retries", "timed out"];
+    let signs = [
+        "connection",
+        "network",
+        "temporary failure",
+        "max retries",
+        "timed out",
+    ];
     signs.iter().any(|sign| words.contains(sign))
 }
 

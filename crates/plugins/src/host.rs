@@ -45,7 +45,7 @@ pub(crate) fn all(store: &Store, gate: &Gate, plugins: &Weak<Inner>) -> Vec<Arc<
 
 /// A method that is answered from rows alone. Repeating one changes nothing more, so that the call
 /// of the plugin, which is on record, stands for it.
-fn leaf<A, F, Running>(name: &str, store: &Store, answer: F) -> Function
+fn leaf<A, F, Running>(name: &str, doc: &str, store: &Store, answer: F) -> Function
 where
     A: DeserializeOwned + JsonSchema + Send,
     F: Fn(Store, A) -> Running + Send + Sync + 'static,
@@ -54,6 +54,7 @@ where
     let store = store.clone();
     let answer = move |_: Call, arguments: A| answer(store.clone(), arguments);
     function(name, Kind::Tool, answer)
+        .doc(doc)
         .effect(Effect::Idempotent)
         .leaf()
 }

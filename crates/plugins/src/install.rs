@@ -98,7 +98,10 @@ impl Library {
         let origin = PluginSource::parse(source)?;
         let name = options.name.clone().unwrap_or_else(|| origin.name());
         if !is_name(&name) {
-            return Err(no_plugin(source, "its name is no name for a folder; give --name"));
+            return Err(no_plugin(
+                source,
+                "its name is no name for a folder; give --name",
+            ));
         }
         if self.record(&name).exists() && !options.replace {
             return Err(InstallError::Exists(name));
@@ -113,7 +116,10 @@ impl Library {
         let commit = origin.fetch(&staged, &self.environments, say)?;
         let mut found = self.look(&staged, source)?;
         let Some(flavour) = found.flavour.clone() else {
-            return Err(no_plugin(source, "it imports none of nekro_agent, astrbot, callgate"));
+            return Err(no_plugin(
+                source,
+                "it imports none of nekro_agent, astrbot, callgate",
+            ));
         };
         let requirements = [found.packages(), options.with.clone()].concat();
         let environment = self
@@ -173,8 +179,14 @@ impl Library {
         let code = self.code(name);
         let broken = |error| InstallError::files(&code, error);
         match fs::rename(&code, previous) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(broken(error)),
-            _ => fs::rename(staged, &code).map_err(broken),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(broken(error)),
+            moved => fs::rename(staged, &code).map_err(|error| {
+                if moved.is_ok() {
+                    // What is left of the old one would go with the staging folder.
+                    let _ = fs::rename(previous, &code);
+                }
+                broken(error)
+            }),
         }
     }
 

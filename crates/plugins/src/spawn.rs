@@ -98,8 +98,6 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
                 .filter_map(|name| Some((name, std::env::var_os(name)?))),
         )
         .env("PYTHONPATH", &order.library)
-        // Compiled files go to the worker's own folder: it may not write into our packages.
-        .env("PYTHONPYCACHEPREFIX", order.home.join("pycache"))
         .env("HOME", &order.home)
         .env("TMPDIR", &temporary)
         .env("MPLCONFIGDIR", order.home.join("matplotlib"))

@@ -30,7 +30,9 @@ use serde_json::Value as Json;
 
 use crate::{Live, Operations};
 use access::Rates;
-use problem::Problem;
+
+pub(crate) use access::{Access, Scope, admit};
+pub(crate) use problem::Problem;
 use route::Routes;
 
 type Outcome<T> = Result<Body<T>, Problem>;

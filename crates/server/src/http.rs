@@ -12,7 +12,7 @@ use axum::{
 };
 
 use crate::{
-    Api, Entrance, Metrics, Remote, page,
+    Api, Entrance, Metrics, PluginWeb, Remote, page, plugin_web,
     visitor::{Hosts, admit},
 };
 
@@ -24,6 +24,7 @@ pub struct Site {
     /// How many warm processes wait for a run.
     pub waiting: Arc<dyn Fn() -> usize + Send + Sync>,
     pub api: Api,
+    pub plugins: PluginWeb,
     pub remote: Remote,
 }
 
@@ -49,12 +50,14 @@ pub async fn serve_remote(
 fn router(site: Site) -> Router {
     let hosts = site.hosts.clone();
     let api = site.api.routes();
+    let plugins = plugin_web::routes(site.api.clone(), site.plugins.clone());
     let remote = site.remote.routes(site.hosts.clone());
     page::routes()
         .route("/healthz", get(async || "ok\n"))
         .route("/metrics", get(metrics))
         .with_state(site)
         .merge(api)
+        .merge(plugins)
         .layer(middleware::from_fn_with_state(hosts, admit))
         .layer(middleware::from_fn(guarded))
         // With guards of its own: pages of others may reach it.

@@ -9,6 +9,7 @@ mod live;
 mod metrics;
 mod operations;
 mod page;
+mod plugin_web;
 pub mod remote;
 mod visitor;
 
@@ -19,5 +20,6 @@ pub use http::{Site, serve, serve_remote};
 pub use live::{Event, Hear, Listening, Live};
 pub use metrics::{Counted, Metrics};
 pub use operations::{CallAsk, Operations, Refused, RunAsk, SettleAsk};
+pub use plugin_web::{PluginWeb, Webhook};
 pub use remote::Remote;
 pub use visitor::Hosts;

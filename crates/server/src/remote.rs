@@ -252,6 +252,10 @@ impl Remote {
         self.0.loading.send_replace(loading);
     }
 
+    fn is_loading(&self) -> bool {
+        *self.0.loading.borrow()
+    }
+
     async fn settled(&self) {
         // The sender lives as long as we do.
         let _ = self

@@ -2,13 +2,6 @@
 
 Compat(astrbot): no `__all__` on purpose, so that `json`, `os`, `asyncio` and the like leak as upstream's do."""
 
-import asyncio  # noqa: F401
-import base64  # noqa: F401
-import json  # noqa: F401
-import os  # noqa: F401
-import sys  # noqa: F401
-import uuid  # noqa: F401
-
 from astrbot import logger  # noqa: F401
 from astrbot.core import html_renderer  # noqa: F401
 from astrbot.core.config.astrbot_config import AstrBotConfig  # noqa: F401

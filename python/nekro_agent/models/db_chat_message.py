@@ -47,9 +47,11 @@ class DBChatMessage(Model):
         except ValueError:
             return PlatformMessageExt()
 
-    def parse_chat_history_prompt(self, one_time_code: str, config: CoreConfig, ref_mode: bool = False) -> str:
+    def parse_chat_history_prompt(
+        self, one_time_code: str, config: CoreConfig, ref_mode: bool = False
+    ) -> str:
         """The row as a line of a prompt."""
-        content = "".join(_told(segment, one_time_code, ref_mode) for segment in self.parse_content_data())
+        content = "".join(_told(it, one_time_code, ref_mode) for it in self.parse_content_data())
         content = limited_text_output(content or self.content_text, config.AI_CONTEXT_LENGTH_PER_MESSAGE)
         moment = datetime.fromtimestamp(self.send_timestamp).strftime("%m-%d %H:%M:%S")
         marks = []

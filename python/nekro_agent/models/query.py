@@ -1,33 +1,21 @@
 """A query as an expression: model, filters, order, slice, verb. Awaited, it is one host call.
 
-Verbs and lookups are a closed list; what is not in it is an error that names it.
+Verbs are a closed list; what is not in it is an error that names it.
 """
 
 from collections.abc import AsyncIterator, Generator
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from callgate_worker import host
 
-from nekro_agent.models.errors import (
-    DoesNotExist,
-    FieldError,
-    MultipleObjectsReturned,
-    OperationalError,
-    error,
-)
+from nekro_agent.models.condition import check, conditions, mapping
+from nekro_agent.models.errors import DoesNotExist, MultipleObjectsReturned, OperationalError, error
 
 if TYPE_CHECKING:
     from nekro_agent.models.model import Model
 
 M = TypeVar("M", bound="Model")
-
-LOOKUPS = frozenset(
-    "not in not_in gt gte lt lte contains icontains startswith istartswith endswith iendswith iexact "
-    "isnull not_isnull range".split()
-)
-_MANY = frozenset({"in", "not_in", "range"})
 
 
 @dataclass(frozen=True)
@@ -41,15 +29,15 @@ class Query(Generic[M]):
     skipped: int = 0
     wanted: int | None = None
 
-    def filter(self, *conditions: Any, **named: Any) -> "Query[M]":
-        return replace(self, filters=(*self.filters, *_conditions(self.model, conditions, named)))
+    def filter(self, *given: Any, **named: Any) -> "Query[M]":
+        return replace(self, filters=(*self.filters, *conditions(self.model, given, named)))
 
-    def exclude(self, *conditions: Any, **named: Any) -> "Query[M]":
-        return replace(self, excludes=(*self.excludes, _conditions(self.model, conditions, named)))
+    def exclude(self, *given: Any, **named: Any) -> "Query[M]":
+        return replace(self, excludes=(*self.excludes, conditions(self.model, given, named)))
 
     def order_by(self, *columns: str) -> "Query[M]":
         for column in columns:
-            _check(self.model, column.lstrip("-"))
+            check(self.model, column.lstrip("-"))
         return replace(self, order=columns)
 
     def limit(self, limit: int) -> "Query[M]":
@@ -66,7 +54,7 @@ class Query(Generic[M]):
 
     def only(self, *columns: str) -> "Query[M]":
         for column in columns:
-            _check(self.model, column)
+            check(self.model, column)
         return self
 
     def using_db(self, _: Any) -> "Query[M]":
@@ -80,11 +68,11 @@ class Query(Generic[M]):
         turned = tuple(it[1:] if it.startswith("-") else f"-{it}" for it in order)
         return One(replace(self, order=turned), None)
 
-    def get(self, *conditions: Any, **named: Any) -> "One[M]":
-        return One(self.filter(*conditions, **named), "exactly")
+    def get(self, *given: Any, **named: Any) -> "One[M]":
+        return One(self.filter(*given, **named), "exactly")
 
-    def get_or_none(self, *conditions: Any, **named: Any) -> "One[M]":
-        return One(self.filter(*conditions, **named), "at most")
+    def get_or_none(self, *given: Any, **named: Any) -> "One[M]":
+        return One(self.filter(*given, **named), "at most")
 
     def values(self, *columns: str) -> "Shaped":
         return Shaped(self, columns, as_rows=True, flat=False)
@@ -114,8 +102,8 @@ class Query(Generic[M]):
         """The one host call that this query is."""
         return {
             "model": self.model.TABLE,
-            "filters": _mapping(self.filters),
-            "excludes": [_mapping(conditions) for conditions in self.excludes],
+            "filters": mapping(self.filters),
+            "excludes": [mapping(excluded) for excluded in self.excludes],
             "order": list(self.order),
             "offset": self.skipped,
             "limit": self.wanted,
@@ -182,7 +170,7 @@ class Shaped:
     async def _shape(self) -> list[Any]:
         model = self.query.model
         for column in self.columns:
-            _check(model, column)
+            check(model, column)
         names = self.columns or tuple(model.COLUMNS)
         rows = [model.from_store(row) for row in await self.query.rows()]
         if self.as_rows:
@@ -193,55 +181,3 @@ class Shaped:
 
     def __await__(self) -> Generator[Any, None, list[Any]]:
         return self._shape().__await__()
-
-
-def _conditions(model: "type[Model]", given: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    found = [pair for condition in given for pair in _flattened(condition)]
-    return tuple(_condition(model, key, value) for key, value in [*found, *named.items()])
-
-
-def _flattened(condition: Any) -> list[tuple[str, Any]]:
-    """A Q object that only says AND."""
-    children = getattr(condition, "children", None)
-    if children is None or getattr(condition, "_is_negated", False) or (
-        str(getattr(condition, "join_type", "AND")) != "AND"
-    ):
-        raise error(OperationalError, f"a query cannot use {condition!r} here: only AND of plain conditions")
-    return [pair for child in children for pair in _flattened(child)] + list(condition.filters.items())
-
-
-def _condition(model: "type[Model]", key: str, value: Any) -> tuple[str, Any]:
-    column, _, lookup = key.partition("__")
-    column = "id" if column == "pk" else column
-    _check(model, column)
-    if lookup and lookup not in LOOKUPS:
-        known = ", ".join(sorted(LOOKUPS))
-        raise error(FieldError, f"a query cannot use the lookup '{lookup}' ({key}) here; there are: {known}")
-    if lookup in _MANY:
-        value = [_plain(model, column, item) for item in value]
-    elif lookup not in ("isnull", "not_isnull"):
-        value = _plain(model, column, value)
-    return (f"{column}__{lookup}" if lookup else column), value
-
-
-def _plain(model: "type[Model]", column: str, value: Any) -> Any:
-    if isinstance(value, Enum):
-        value = value.value
-    # Compat(nekro): plugins compare text columns with numbers; PostgreSQL's driver wrote them as text.
-    is_text = model.COLUMNS[column] is str
-    return str(value) if is_text and isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _check(model: "type[Model]", column: str) -> None:
-    if column not in model.COLUMNS:
-        known = ", ".join(model.COLUMNS)
-        raise error(FieldError, f"{model.__name__} has no column '{column}'; there are: {known}")
-
-
-def _mapping(conditions: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for key, value in conditions:
-        if key in merged and merged[key] != value:
-            raise error(OperationalError, f"a query cannot say two things of '{key}'")
-        merged[key] = value
-    return merged

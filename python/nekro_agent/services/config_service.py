@@ -25,7 +25,8 @@ def _type_of(annotation: Any, value: Any) -> dict[str, Any]:
     if origin in (list, dict) and inner:
         return _container(origin, inner)
     if origin is Literal:
-        return {"type": _NAMES.get(type(value if value is not None else inner[0]), "str"), "enum": list(inner)}
+        shown = value if value is not None else inner[0]
+        return {"type": _NAMES.get(type(shown), "str"), "enum": list(inner)}
     return {"type": _NAMES.get(annotation) or _NAMES.get(type(value), "str")}
 
 

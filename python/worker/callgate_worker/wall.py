@@ -1,7 +1,7 @@
 """The worker's own wall: what it may open (Landlock), and how much memory it may take.
 
-Raised by the worker itself before the first plugin is imported, and then nobody's to lower. Where the
-kernel has no Landlock, the host has said so; here it is simply absent.
+Raised by the worker itself before the first plugin is imported, and then nobody's to lower. A kernel
+without Landlock has no such wall, which the log then says.
 """
 
 import ctypes

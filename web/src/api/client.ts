@@ -1,5 +1,6 @@
 // Requests to our own server. The key is in a cookie that scripts cannot read; failures carry what
 // to do about them.
+import { t } from "../words/words.svelte";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -31,16 +32,29 @@ export class Problem extends Error {
   }
 }
 
-async function ask<T>(verb: string, path: string, body?: unknown): Promise<T> {
-  const response = await fetch("/api/" + path, {
-    method: verb,
-    headers: body === undefined ? {} : { "Content-Type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
+async function request<T>(path: string, how: RequestInit): Promise<T> {
+  // Status 0: nobody answered at all.
+  const response = await fetch("/api/" + path, how).catch(() => {
+    throw new Problem(0, t("offline"));
   });
   const text = await response.text();
-  const answer = text ? JSON.parse(text) : null;
+  const answer = read(text);
   if (response.ok) return answer as T;
-  throw new Problem(response.status, answer?.title ?? response.statusText, answer?.hint);
+  throw new Problem(response.status, answer?.title ?? (response.statusText || t("failed")), answer?.hint);
+}
+
+function read(text: string) {
+  try {
+    return text ? JSON.parse(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+function ask<T>(verb: string, path: string, body?: unknown): Promise<T> {
+  if (body === undefined) return request(path, { method: verb });
+  const headers = { "Content-Type": "application/json" };
+  return request(path, { method: verb, headers, body: JSON.stringify(body) });
 }
 
 export const get = <T>(path: string) => ask<T>("GET", path);
@@ -52,11 +66,21 @@ export const remove = (path: string) => ask<void>("DELETE", path);
 /** Hands in a file; how code and models will find it. */
 export async function upload(session: string, file: File): Promise<string> {
   const name = file.name.replace(/[^\p{L}\p{N}._-]+/gu, "_") || "file";
-  const path = `/api/sessions/${encodeURIComponent(session)}/files/uploads/${encodeURIComponent(name)}`;
-  const response = await fetch(path, { method: "PUT", body: file });
-  const answer = await response.json();
-  if (!response.ok) throw new Problem(response.status, answer.title, answer.hint);
-  return answer.path;
+  const path = `sessions/${encodeURIComponent(session)}/files/uploads/${encodeURIComponent(name)}`;
+  return (await request<{ path: string }>(path, { method: "PUT", body: file })).path;
+}
+
+/** Everything of a list that comes in pieces. */
+export async function getAll<T>(path: string): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const more: string = cursor && `${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`;
+    const piece: List<T> = await get(path + more);
+    items.push(...piece.items);
+    cursor = piece.next;
+  }
+  return items;
 }
 
 /** Where the browser finds a file of a session. */

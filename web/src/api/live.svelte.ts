@@ -35,16 +35,17 @@ class Live {
     if (this.#source) return;
     const source = new EventSource("/api/events");
     this.#source = source;
-    source.onopen = () => (this.connected = true);
+    source.onopen = () => {
+      const back = !this.connected;
+      this.connected = true;
+      if (back) this.#tell("reset");
+    };
     source.onerror = () => {
       this.connected = false;
-      // Closed for good, as after a restart of the server: begin anew, and read anew.
+      // Closed for good, as when the server was away for long: the browser gives up, we do not.
       if (source.readyState === EventSource.CLOSED) {
         this.#source = null;
-        setTimeout(() => {
-          this.#open();
-          this.#tell("reset");
-        }, 2000);
+        setTimeout(() => this.#open(), 2000);
       }
     };
     source.onmessage = (message) => this.#tell(JSON.parse(message.data));

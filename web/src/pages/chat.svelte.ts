@@ -1,155 +1,308 @@
-// One session as the chat shows it: what was said, the turns behind it, and the one that runs.
-import { get, post, type Call, type List, type Row, type Session } from "../api/client";
-import { live, type Happening, type TurnEvent } from "../api/live.svelte";
+// One session as the chat shows it: of its log what belongs to the current conversation, the turns
+// behind that, and the one that runs. It changes nothing but by saying, stopping and branching.
+import { get, patch, post, type Approval, type Conversation, type List, type Part, type Row, type Session, type Turn } from "../api/client";
+import { live, type Happening } from "../api/live.svelte";
+import { absorb, empty, recorded, type Card, type Step, type Whole } from "./card";
 
-/** One step of a turn, in the order in which it happened. */
-export type Step =
-  | { kind: "thought"; text: string }
-  | { kind: "text"; text: string }
-  | { kind: "code"; code: string; line: number | null }
-  | { kind: "output"; text: string }
-  | { kind: "error"; text: string }
-  | { kind: "call"; call: Call };
+export type Item = { key: string; row: Row; turn: string | null } | { key: string; card: Card; running: boolean };
 
-interface Whole {
-  id: string;
-  stop: string | null;
-  mode: string;
-  rounds: { number: number; reply: { text?: string; reasoning?: string } | null; usage: { input: number; output: number } | null }[];
-  calls: Call[];
-  runs: { round: number; code: string; report: { stdout?: string; error?: string | null; line?: number | null } | null; calls: Call[] }[];
+interface History extends Conversation {
+  history: { position: number; turn: string | null }[];
 }
 
-export interface Card {
-  steps: Step[];
-  stop: string | null;
-  input: number;
-  output: number;
-}
+const PIECE = 60;
+/** Pieces read at once to find the rows of an old conversation. */
+const FAR = 8;
+const TITLE = 60;
 
 export class ChatSession {
-  rows = $state<Row[]>([]);
-  older = $state<string | null>(null);
-  cards = $state<Record<string, Card>>({});
-  running = $state<Card | null>(null);
+  ready = $state(false);
   info = $state<Session | null>(null);
   error = $state<unknown>(null);
+  running = $state<Card | null>(null);
+  asked = $state<Approval[]>([]);
+  /** Turns that were seen while they ran: their cards stay open. */
+  readonly watched = new Set<string>();
+  #rows = $state<Row[]>([]);
+  #older = $state<string | null>(null);
+  #turns = $state<Turn[]>([]);
+  #cards = $state<Record<string, Card>>({});
+  #conversation = $state<History | null>(null);
+  #reading: Promise<void> | null = null;
+  #stale = false;
+  #other = false;
+  /** How many events of turns were heard. */
+  #heard = 0;
+  /** What was said first here, if the conversation is to be called by it. */
+  #title = "";
+  /** What was streamed and is now a message: it goes when the message is shown, not before. */
+  #said: Step | null = null;
+  /** What was sent and is not in the log yet. */
+  #sent = $state<Row | null>(null);
 
   constructor(readonly key: string) {}
 
-  get #path(): string {
+  get path(): string {
     return `sessions/${encodeURIComponent(this.key)}`;
+  }
+
+  get conversation(): Conversation | null {
+    return this.#conversation;
   }
 
   /** Reads, then hears what follows, until the returned function is called. */
   open(): () => void {
     void this.read();
-    return live.listen((happening) => this.#hear(happening));
+    const silent = live.listen((happening) => this.#hear(happening));
+    // An approval is told to nobody: it is looked for while a turn is not over.
+    const again = setInterval(() => this.#unfinished && void this.#lookAgain(), 1500);
+    return () => {
+      silent();
+      clearInterval(again);
+    };
   }
 
-  async read() {
+  get #unfinished(): boolean {
+    return this.running !== null || this.asked.length > 0 || this.#visible.some(({ turn }) => turn && this.#cards[turn]?.stop === null);
+  }
+
+  /** Rows with the turn that each belongs to. Without a conversation the next message begins one;
+   * where nobody was ever answered, all that was heard is shown. */
+  #visible = $derived.by(() => {
+    const top = this.#turns.filter((turn) => !turn.parent).map((turn) => ({ id: turn.id, from: Date.parse(turn.started_at), turn }));
+    const byId = new Map(top.map((each) => [each.id, each.turn]));
+    const copied = new Set(this.#conversation?.history.map((message) => message.turn));
+    const begun = Date.parse(this.#conversation?.created_at ?? "1970-01-01");
+    const commands = new Set(this.#rows.filter((row) => row.role === "user" && textOf(row.parts).trim() === "/new").map((row) => row.turn));
+    const found: { row: Row; turn: string | null }[] = [];
+    for (const row of this.#rows) {
+      const at = Date.parse(row.at);
+      // What was answered names no turn: it is of the last one that had begun.
+      const turn = row.turn ?? (row.role === "user" ? null : (top.find((each) => each.from <= at)?.id ?? null));
+      if (turn && commands.has(turn)) continue;
+      const of = turn ? byId.get(turn)?.conversation : null;
+      const here = (turn && copied.has(turn)) || (of ? of === this.#conversation?.id : at >= begun);
+      if (this.#conversation ? here : !top.length) found.push({ row, turn });
+    }
+    return found;
+  });
+
+  /** Whether earlier rows of this conversation may be in the log. */
+  get older(): boolean {
+    const first = this.#rows[0];
+    if (!this.#older || !first) return false;
+    if (!this.#conversation) return !this.#turns.length;
+    const seen = new Set(this.#rows.map((row) => row.turn));
+    const copied = this.#conversation.history.some((message) => message.turn && !seen.has(message.turn));
+    return copied || Date.parse(first.at) >= Date.parse(this.#conversation.created_at);
+  }
+
+  /** The turn that runs, unless it belongs to another conversation of the session. */
+  get #here(): Card | null {
+    const of = this.#turns.find((turn) => turn.id === this.running?.turn)?.conversation;
+    return !of || of === this.#conversation?.id ? this.running : null;
+  }
+
+  /** Rows, each turn's card after the last message that it took, and the turn that runs. */
+  get items(): Item[] {
+    const items: Item[] = [];
+    const shown = new Set<string>();
+    const [rows, running] = [this.#visible, this.#here];
+    const cardOf = (turn: string | null) => {
+      const card = turn && !shown.has(turn) ? this.#cards[turn] : undefined;
+      if (!turn || !card || turn === running?.turn) return;
+      shown.add(turn);
+      items.push({ key: "card " + turn, card, running: false });
+    };
+    const lastUser = rows.findLastIndex(({ row }) => row.role === "user");
+    rows.forEach(({ row, turn }, at) => {
+      if (row.role !== "user") cardOf(turn);
+      items.push({ key: `row ${row.id}`, row, turn });
+      if (row.role !== "user") return;
+      if (!rows.slice(at + 1).some((other) => other.row.role === "user" && other.turn === turn)) cardOf(turn);
+      if (at === lastUser && running && !this.#sent) items.push({ key: "running", card: running, running: true });
+    });
+    if (this.#sent) items.push({ key: "sent", row: this.#sent, turn: null });
+    if (running && (this.#sent || lastUser < 0)) items.push({ key: "running", card: running, running: true });
+    return items;
+  }
+
+  /** Reads the conversation too, though it is the same as before. */
+  async readAll(): Promise<void> {
+    this.#other = true;
+    await this.read();
+  }
+
+  /** One at a time; what is asked for meanwhile is done once more, after it. */
+  async read(): Promise<void> {
+    this.#stale = true;
+    this.#reading ??= (async () => {
+      while (this.#stale) {
+        this.#stale = false;
+        await this.#readNow();
+      }
+      this.#reading = null;
+    })();
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<void> {
+    const heard = this.#heard;
     try {
-      const [info, log] = await Promise.all([
-        get<Session>(this.#path),
-        get<List<Row>>(`${this.#path}/log?limit=40`),
+      const session = encodeURIComponent(this.key);
+      const [info, log, turns] = await Promise.all([
+        get<Session>(this.path),
+        get<List<Row>>(`${this.path}/log?limit=${PIECE}`),
+        get<List<Turn>>(`turns?session=${session}&limit=200`),
       ]);
+      const current = info.current ?? null;
+      if (this.#other || current !== (this.#conversation?.id ?? null)) {
+        this.#other = false;
+        this.#conversation = current ? await get<History>(`conversations/${current}`) : null;
+      }
+      this.#turns = turns.items;
+      this.#merge(log);
       this.info = info;
-      this.rows = log.items.toReversed();
-      this.older = log.next;
-      if (!info.answering) this.running = null;
-      else this.running ??= empty();
+      for (let piece = 0; piece < FAR && this.older && this.#visible.length < 20; piece++) await this.#readPiece();
+      await this.#readCards();
+      const now = turns.items.find((turn) => !turn.parent && !turn.stop);
+      if (info.answering && now) {
+        this.running ??= this.#cards[now.id] ?? empty();
+        this.running.turn = now.id;
+      } else if (heard === this.#heard) {
+        this.running = null;
+      } else {
+        this.#stale = true;
+      }
+      await this.#name();
+      this.ready = true;
+      this.error = null;
+    } catch (error) {
+      this.error = error;
+    }
+  }
+
+  async readOlder(): Promise<void> {
+    try {
+      await this.#readPiece();
       await this.#readCards();
     } catch (error) {
       this.error = error;
     }
   }
 
-  async readOlder() {
-    const log = await get<List<Row>>(`${this.#path}/log?limit=40&cursor=${this.older}`);
-    this.rows = [...log.items.toReversed(), ...this.rows];
-    this.older = log.next;
-    await this.#readCards();
-  }
-
-  async say(text: string, parts: unknown[]) {
+  /** False if it could not be sent. */
+  async say(text: string, parts: Part[]): Promise<boolean> {
     this.error = null;
+    const whole: Part[] = text ? [{ type: "text", text }, ...parts] : parts;
+    const last = this.#rows.at(-1)?.id ?? 0;
+    this.#sent = { id: last, session: this.key, role: "user", sender: null, parts: whole, at: new Date().toISOString(), turn: null };
     try {
-      await post(`${this.#path}/messages`, { text: text || null, parts, wait: false });
-      this.running ??= empty();
-      setTimeout(() => void this.read(), 150);
+      await post(`${this.path}/messages`, { text: text || null, parts, wait: false });
     } catch (error) {
+      this.#sent = null;
       this.error = error;
+      return false;
     }
+    this.#title = text.split("\n")[0]?.slice(0, TITLE) ?? "";
+    for (const wait of [120, 600, 2000]) setTimeout(() => this.#sent && void this.read(), wait);
+    return true;
   }
 
-  async stop() {
-    await post(`${this.#path}/stop`);
+  /** A conversation is called by what was said first in it. */
+  async #name() {
+    const [conversation, title] = [this.#conversation, this.#title];
+    if (!conversation || !title) return;
+    this.#title = "";
+    if (conversation.title) return;
+    await patch(`conversations/${conversation.id}`, { title });
+    conversation.title = title;
+  }
+
+  /** Goes on in a copy that ends before `turn`; the whole copy where none is named. */
+  async branch(turn: string | null): Promise<void> {
+    const id = this.#conversation?.id;
+    if (!id) return;
+    const whole = await get<History>(`conversations/${id}`);
+    const first = whole.history.find((message) => message.turn === turn);
+    // A turn that failed left nothing behind: there is nothing to leave out.
+    if (turn && !first) return;
+    const upto = first ? first.position - 1 : null;
+    const copy = await post<Conversation>(`conversations/${id}/fork`, { upto });
+    if (upto === 0) await patch(`conversations/${copy.id}`, { title: "" });
+    await this.readAll();
+  }
+
+  /** An empty conversation becomes the current one. */
+  async fresh(): Promise<void> {
+    const id = this.#conversation?.id;
+    if (!id || !this.#visible.length) return;
+    const copy = await post<Conversation>(`conversations/${id}/fork`, { upto: 0 });
+    await patch(`conversations/${copy.id}`, { title: "" });
+    await this.readAll();
+  }
+
+  async stop(): Promise<void> {
+    await post(`${this.path}/stop`).catch((error) => (this.error = error));
+  }
+
+  async #lookAgain() {
+    const all = await get<List<Approval>>("approvals").catch(() => null);
+    if (all) this.asked = all.items.filter((it) => it.session === this.key);
+    if (!this.info?.answering || !this.running?.steps.length) await this.read();
+  }
+
+  async #readPiece() {
+    const log = await get<List<Row>>(`${this.path}/log?limit=${PIECE}&cursor=${this.#older}`);
+    this.#rows = [...log.items.toReversed(), ...this.#rows];
+    this.#older = log.next;
+  }
+
+  #merge(log: List<Row>) {
+    const fresh = log.items.toReversed();
+    const first = fresh[0]?.id ?? 0;
+    const overlap = this.#rows.some((row) => row.id === first);
+    if (overlap) {
+      this.#rows = [...this.#rows.filter((row) => row.id < first), ...fresh];
+    } else {
+      this.#rows = fresh;
+      this.#older = log.next;
+    }
+    const place = this.#said ? (this.running?.steps.indexOf(this.#said) ?? -1) : -1;
+    if (place >= 0) this.running?.steps.splice(place, 1);
+    this.#said = null;
+    const sent = this.#sent;
+    if (sent && fresh.some((row) => row.role === "user" && row.id > sent.id)) this.#sent = null;
   }
 
   async #readCards() {
-    const turns = new Set(this.rows.map((row) => row.turn).filter((it) => it !== null && it !== undefined));
-    for (const turn of turns) {
-      if (this.cards[turn]?.stop) continue;
-      this.cards[turn] = card(await get<Whole>(`turns/${turn}`));
-    }
+    const turns = new Set(this.#visible.map(({ turn }) => turn));
+    const wanted = this.#turns.filter((turn) => turns.has(turn.id) && turn.conversation && !this.#cards[turn.id]?.stop);
+    const cards = await Promise.all(wanted.map((turn) => get<Whole>(`turns/${turn.id}`).then(recorded)));
+    for (const card of cards) if (card.turn) this.#cards[card.turn] = card;
   }
 
   #hear(happening: Happening | "reset") {
     if (happening === "reset") return void this.read();
     if (happening.session !== this.key) return;
-    if (happening.event.message) return void this.read();
-    const event = happening.event.turn;
+    const { message, turn: event } = happening.event;
+    if (message) {
+      const last = this.running?.steps.at(-1);
+      if (last?.kind === "text" && textOf(message.parts).trim() === last.text.trim()) this.#said = last;
+      return void this.read();
+    }
     if (!event) return;
+    this.#heard++;
+    if (event.event === "finished") {
+      this.watched.add(event.report.turn);
+      return void this.read();
+    }
     this.running ??= empty();
     absorb(this.running, event);
-    if (event.event === "finished") {
-      this.running = null;
-      void this.read();
-    }
+    if (event.event === "round" && event.number === 1) void this.read();
   }
 }
 
-function empty(): Card {
-  return { steps: [], stop: null, input: 0, output: 0 };
-}
-
-function absorb(card: Card, event: TurnEvent) {
-  const last = card.steps.at(-1);
-  switch (event.event) {
-    case "text":
-    case "thought":
-    case "output":
-      if (last?.kind === event.event) last.text += event.text;
-      else card.steps.push({ kind: event.event, text: event.text });
-      break;
-    case "restarted":
-      while (["text", "thought"].includes(card.steps.at(-1)?.kind ?? "")) card.steps.pop();
-      break;
-    case "code":
-      // The words it came in are shown as code from now on.
-      if (last?.kind === "text") card.steps.pop();
-      card.steps.push({ kind: "code", code: event.code, line: null });
-      break;
-    case "call":
-      card.steps.push({ kind: "call", call: event.call });
-      break;
-  }
-}
-
-/** A recorded turn as the same steps. */
-function card(turn: Whole): Card {
-  const card = { ...empty(), stop: turn.stop };
-  for (const round of turn.rounds) {
-    card.input += round.usage?.input ?? 0;
-    card.output += round.usage?.output ?? 0;
-    if (round.reply?.reasoning) card.steps.push({ kind: "thought", text: round.reply.reasoning });
-    for (const run of turn.runs.filter((run) => run.round === round.number)) {
-      card.steps.push({ kind: "code", code: run.code, line: run.report?.line ?? null });
-      for (const call of run.calls) card.steps.push({ kind: "call", call });
-      if (run.report?.stdout) card.steps.push({ kind: "output", text: run.report.stdout });
-      if (run.report?.error) card.steps.push({ kind: "error", text: run.report.error });
-    }
-  }
-  for (const call of turn.calls) card.steps.push({ kind: "call", call });
-  return card;
+export function textOf(parts: Part[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

@@ -14,3 +14,8 @@ export function when(at: string): string {
   const day = { month: "short", day: "numeric" } as const;
   return date.toLocaleString(choice.language, today ? clock : { ...day, ...clock });
 }
+
+/** `millionths` of the operator's currency, whatever that is. */
+export function money(millionths: number): string {
+  return "¤" + (millionths / 1_000_000).toLocaleString(choice.language, { maximumSignificantDigits: 3 });
+}

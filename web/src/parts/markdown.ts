@@ -9,9 +9,12 @@ export type Block =
   | { kind: "heading"; level: number; inlines: Inline[] }
   | { kind: "code"; text: string; language: string }
   | { kind: "list"; ordered: boolean; items: Inline[][] }
+  | { kind: "table"; head: Inline[][]; rows: Inline[][][] }
   | { kind: "quote"; inlines: Inline[] };
 
-const INLINE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|(?<![\w*])\*([^*\s][^*\n]*)\*(?!\w)|\[([^\]\n]+)\]\((https?:\/\/[^)\s]+)\)|(https?:\/\/[^\s<>"')\]]+)/g;
+// Every repeat is bounded: text that opens and never closes must not cost its length squared.
+const INLINE =
+  /`([^`\n]{1,1000})`|\*\*([^*\n]{1,1000})\*\*|(?<![\w*])\*([^*\s][^*\n]{0,1000})\*(?!\w)|!?\[([^\]\n]{1,500})\]\((https?:\/\/[^)\s]{1,2000})\)|(https?:\/\/[^\s<>"')\]]{1,2000})/g;
 
 export function inlines(text: string): Inline[] {
   const found: Inline[] = [];
@@ -29,6 +32,9 @@ export function inlines(text: string): Inline[] {
   if (end < text.length) found.push({ kind: "text", text: text.slice(end) });
   return found;
 }
+
+const cells = (line: string) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => inlines(cell.trim()));
+const isTable = (line: string, next: string) => line.includes("|") && next.includes("-") && next.includes("|") && /^[\s|:-]+$/.test(next);
 
 export function blocks(text: string): Block[] {
   const found: Block[] = [];
@@ -48,6 +54,12 @@ export function blocks(text: string): Block[] {
       const code: string[] = [];
       while (++at < lines.length && !/^\s*```\s*$/.test(lines[at] ?? "")) code.push(lines[at] ?? "");
       found.push({ kind: "code", text: code.join("\n"), language: fence[1] ?? "" });
+    } else if (isTable(line, lines[at + 1] ?? "")) {
+      flush();
+      const rows: Inline[][][] = [];
+      at++;
+      while ((lines[at + 1] ?? "").includes("|")) rows.push(cells(lines[++at] ?? ""));
+      found.push({ kind: "table", head: cells(line), rows });
     } else if (heading) {
       flush();
       found.push({ kind: "heading", level: heading[1]?.length ?? 1, inlines: inlines(heading[2] ?? "") });
@@ -59,7 +71,9 @@ export function blocks(text: string): Block[] {
       else found.push({ kind: "list", ordered, items: [inlines(item[2] ?? "")] });
     } else if (/^>\s?/.test(line)) {
       flush();
-      found.push({ kind: "quote", inlines: inlines(line.replace(/^>\s?/, "")) });
+      const quoted = [line];
+      while (/^>\s?/.test(lines[at + 1] ?? "")) quoted.push(lines[++at] ?? "");
+      found.push({ kind: "quote", inlines: inlines(quoted.map((each) => each.replace(/^>\s?/, "")).join("\n")) });
     } else if (!line.trim()) {
       flush();
     } else {

@@ -29,10 +29,12 @@ pub(super) fn method(agent: &Agent) -> Function {
             };
             let model = chosen.and_then(|chosen| chosen.value.model);
             let model = &agent.models().choose(model.as_deref()).id;
+            let prefixes = &settings.answer.prefixes;
             value(json!({
                 "administrators": settings.administrators,
                 "super_users": settings.administrators,
-                "wake_prefix": settings.answer.prefixes,
+                // Where the operator chose none, a flavour keeps its own.
+                "wake_prefix": (!prefixes.is_empty()).then_some(prefixes),
                 "accounts": settings.answer.accounts,
                 "names": settings.answer.names,
                 "model": model,

@@ -1,6 +1,6 @@
 //! The methods of a prompt: in full while they are few, else as an index.
 
-use callgate_contract::{Kind, MethodInfo, Mode};
+use callgate_contract::{Kind, MethodInfo, Mode, Origin};
 use callgate_gate::signature;
 
 use super::{escape::one_line, index};
@@ -25,7 +25,9 @@ const MAX_SIGNATURE: usize = 300;
 const MAX_SUMMARY: usize = 120;
 
 pub(super) fn for_code(methods: &[&MethodInfo]) -> String {
-    let shown = without_search(methods);
+    let mut shown = without_search(methods);
+    // Compat(nekro): a plugin's method without a docstring is callable, and not told of.
+    shown.retain(|info| !matches!(info.origin, Origin::Plugin(_)) || !info.doc.trim().is_empty());
     if shown.is_empty() {
         return "# Methods\nThere are none: you have Python itself.".to_owned();
     }

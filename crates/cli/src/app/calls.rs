@@ -54,7 +54,9 @@ impl App {
         match (role, open) {
             (Role::Operator, Some(open)) => {
                 let mut sides = sides.into_iter();
-                sides.find(|side| open.admits(*side)).unwrap_or(Surface::Remote)
+                sides
+                    .find(|side| open.admits(*side))
+                    .unwrap_or(Surface::Remote)
             }
             _ => Surface::Remote,
         }

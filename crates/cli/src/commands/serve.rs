@@ -60,16 +60,24 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     tasks.spawn(catch_up(app.clone(), until(stopped)));
     warm(&app);
     app.follow_plugins();
-    match common.json {
-        true => show::json(&json!({
-            "address": ready.url,
-            "remote": ready.clients,
-            "login": ready.login,
-            "data": settings.data,
-        })),
-        false => show_ready(&ready, &settings),
-    }
-    let asked = interrupted().await;
+    let announce = async {
+        match common.json {
+            true => show::json(&json!({
+                "address": ready.url,
+                "remote": ready.clients,
+                "login": ready.login,
+                "data": settings.data,
+            })),
+            false => show_ready(&ready, &settings),
+        }
+        std::future::pending::<()>().await;
+    };
+    let asked = tokio::select! {
+        // Signals are heard before we say that we are ready: who reads that may end us at once.
+        biased;
+        asked = interrupted() => asked,
+        () = announce => false,
+    };
     if asked && !common.json {
         show::note("ending: finishing what is under way; once more to leave at once");
     }
@@ -136,6 +144,7 @@ fn site(app: &App) -> Site {
         metrics: app.metrics().clone(),
         waiting: Arc::new(move || jail.waiting()),
         api: app.api(),
+        plugins: app.plugin_web(),
         remote: app.remote().clone(),
     }
 }

@@ -23,7 +23,9 @@ fn the_first_start_shows_a_key_once() {
     assert_eq!(second.ready["login"], Json::Null);
     second.end();
     let database = std::fs::read(scene.data().join("callgate.db")).unwrap();
-    let held = database.windows(key.len()).any(|bytes| bytes == key.as_bytes());
+    let held = database
+        .windows(key.len())
+        .any(|bytes| bytes == key.as_bytes());
     assert!(!held, "only its hash is kept");
 }
 
@@ -32,15 +34,31 @@ fn keys_have_scopes_and_may_belong_to_one_client() {
     let scene = Scene::new();
     let made = scene.callgate(&["key", "new", "--json"]).succeeded().json();
     assert_eq!(made.as_object().unwrap().len(), 2, "id and key: {made}");
-    let narrow = ["key", "new", "--scope", "method:add", "--client", "SillyTavern-8000"];
+    let narrow = [
+        "key",
+        "new",
+        "--scope",
+        "method:add",
+        "--client",
+        "SillyTavern-8000",
+    ];
     scene.callgate(&narrow).succeeded();
-    let keys = scene.callgate(&["key", "list", "--json"]).succeeded().json();
-    assert_eq!((&keys[0]["scopes"], &keys[0]["client"]), (&json!(["methods"]), &Json::Null));
+    let keys = scene
+        .callgate(&["key", "list", "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(
+        (&keys[0]["scopes"], &keys[0]["client"]),
+        (&json!(["methods"]), &Json::Null)
+    );
     assert_eq!(keys[1]["scopes"], json!(["method:add"]));
     assert_eq!(keys[1]["client"], "SillyTavern-8000");
     let id = made["id"].as_str().unwrap();
     scene.callgate(&["key", "revoke", id]).succeeded();
-    let keys = scene.callgate(&["key", "list", "--json"]).succeeded().json();
+    let keys = scene
+        .callgate(&["key", "list", "--json"])
+        .succeeded()
+        .json();
     assert!(keys[0]["revoked_at"].is_string());
     let wrong = scene.callgate(&["key", "new", "--scope", "everything"]);
     insta::assert_snapshot!(wrong.stderr, @r"
@@ -48,9 +66,17 @@ fn keys_have_scopes_and_may_belong_to_one_client() {
     hint: there are operator, methods, method:NAME, chat and models
     ");
     let nobody = scene.callgate(&["client", "approve", "nobody"]);
-    assert!(nobody.stderr.contains("no client 'nobody' has asked"), "{}", nobody.stderr);
+    assert!(
+        nobody.stderr.contains("no client 'nobody' has asked"),
+        "{}",
+        nobody.stderr
+    );
     let none = scene.callgate(&["client", "list"]).succeeded();
-    assert!(none.stderr.contains("no client has come"), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("no client has come"),
+        "{}",
+        none.stderr
+    );
 }
 
 #[test]
@@ -78,11 +104,21 @@ fn remote_clients_can_have_an_address_of_their_own() {
     let asked = |path: &str| server.at(&own, path, &[("Host", &own)]);
     assert!(asked("/socket.io/?EIO=4&transport=polling").starts_with("HTTP/1.1 200"));
     assert!(asked("/callgate.js").starts_with("HTTP/1.1 200"));
-    for path in ["/", "/metrics", "/healthz", "/api/keys", "/v1/models", "/style.css"] {
+    for path in [
+        "/",
+        "/metrics",
+        "/healthz",
+        "/api/keys",
+        "/v1/models",
+        "/style.css",
+    ] {
         let answer = asked(path);
         assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
     }
     let polling = server.asked("/socket.io/?EIO=4&transport=polling");
-    assert!(polling.starts_with("HTTP/1.1 200"), "also at the main address: {polling}");
+    assert!(
+        polling.starts_with("HTTP/1.1 200"),
+        "also at the main address: {polling}"
+    );
     server.end();
 }

@@ -140,11 +140,11 @@ fn code_and_calls_pass_the_gate() {
     let site = Site::start("", &[]);
     let run = site.post(
         "/api/runs",
-        json!({ "code": "print(now('Asia/Tokyo')[:2])" }),
+        json!({ "code": "print(now('UTC').utcoffset())" }),
     );
     assert_eq!(
         (&run["stop"], &run["stdout"]),
-        (&json!("finished"), &json!("20\n"))
+        (&json!("finished"), &json!("0:00:00\n"))
     );
     assert_eq!(run["calls"][0]["method"], "now");
     let called = site.post("/api/methods/now/call", json!({ "arguments": ["UTC"] }));

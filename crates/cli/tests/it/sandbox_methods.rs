@@ -21,17 +21,23 @@ fn check(scene: &Scene, plugins: &[&str]) -> Json {
 }
 
 /// What Nekro's plugins take for granted is installed once per user, and shared by the tests.
-fn with_packages() -> Scene {
+pub fn with_packages() -> Scene {
     let scene = Scene::new();
     check(&scene, &[&example("nekro_examples")]);
     let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|_| Path::new(&std::env::var("HOME").unwrap()).join(".cache"));
-    symlink(cache.join("callgate/environments"), scene.data().join("environments")).unwrap();
+    symlink(
+        cache.join("callgate/environments"),
+        scene.data().join("environments"),
+    )
+    .unwrap();
     scene
 }
 
 fn run(scene: &Scene, code: &str, plugin: &str) -> Json {
-    scene.run(code, &["--json", "--plugin", &example(plugin)]).json()
+    scene
+        .run(code, &["--json", "--plugin", &example(plugin)])
+        .json()
 }
 
 fn method<'a>(report: &'a Json, name: &str) -> &'a Json {
@@ -44,7 +50,7 @@ fn method<'a>(report: &'a Json, name: &str) -> &'a Json {
 }
 
 /// A Nekro plugin with these methods.
-fn written(scene: &Scene, name: &str, methods: &str) -> String {
+pub fn written(scene: &Scene, name: &str, methods: &str) -> String {
     let folder = scene.home().join(name);
     std::fs::create_dir(&folder).unwrap();
     let header = format!(
@@ -69,7 +75,10 @@ fn check_lists_what_is_mounted() {
     let sum = method(report, "my_sum_function");
     assert_eq!(sum["title"], "calculate_sum");
     assert_eq!(sum["description"], "Adds two whole numbers.");
-    assert_eq!(sum["parameters"]["properties"]["num2"]["description"], "The other.");
+    assert_eq!(
+        sum["parameters"]["properties"]["num2"]["description"],
+        "The other."
+    );
     assert!(sum["parameters"]["properties"].get("_ctx").is_none());
     for (name, kind) in [
         ("get_time", "tool"),
@@ -131,27 +140,55 @@ fn broken_rules_are_warned_of_by_file_and_line() {
     let source = std::fs::read_to_string(example("rules_broken/__init__.py")).unwrap();
     for (function, told) in [
         ("not_async", "should be `async def`"),
-        ("other_context", "the first parameter should be `_ctx: AgentCtx`, not `ctx`"),
+        (
+            "other_context",
+            "the first parameter should be `_ctx: AgentCtx`, not `ctx`",
+        ),
         ("unannotated", "parameter `word` has no annotation"),
         ("undocumented", "has no docstring"),
-        ("late_summary", "should begin with a summary in its first line"),
-        ("wrong_args", "parameter `untold` is not described under `Args:`"),
+        (
+            "late_summary",
+            "should begin with a summary in its first line",
+        ),
+        (
+            "wrong_args",
+            "parameter `untold` is not described under `Args:`",
+        ),
         ("wrong_args", "`_ctx` stands under `Args:`"),
-        ("wrong_args", "`Args:` describes `invented`, which is no parameter"),
+        (
+            "wrong_args",
+            "`Args:` describes `invented`, which is no parameter",
+        ),
         ("no_returns", "the docstring has no `Returns:`"),
-        ("agent_gives_dict", "kind agent should return `str`, not `dict`"),
-        ("behavior_gives_bool", "kind behavior should return `str`, not `bool`"),
-        ("multimodal_gives_int", "should return a list of message parts, not `int`"),
+        (
+            "agent_gives_dict",
+            "kind agent should return `str`, not `dict`",
+        ),
+        (
+            "behavior_gives_bool",
+            "kind behavior should return `str`, not `bool`",
+        ),
+        (
+            "multimodal_gives_int",
+            "should return a list of message parts, not `int`",
+        ),
         ("agent_gives_dict", "are named in two styles"),
     ] {
-        let line = source.lines().position(|it| it.contains(&format!("def {function}(")));
+        let line = source
+            .lines()
+            .position(|it| it.contains(&format!("def {function}(")));
         let place = format!("__init__.py:{}: {function}: ", line.unwrap() + 1);
-        let found = warnings.iter().filter(|it| it.starts_with(&place) && it.contains(told));
+        let found = warnings
+            .iter()
+            .filter(|it| it.starts_with(&place) && it.contains(told));
         assert_eq!(found.count(), 1, "{place}{told}: {warnings:#?}");
     }
     assert_eq!(warnings.len(), 13, "{warnings:#?}");
     let hints = reports[0]["hints"].to_string();
-    assert!(hints.contains("an `Example:` in the docstring helps"), "{hints}");
+    assert!(
+        hints.contains("an `Example:` in the docstring helps"),
+        "{hints}"
+    );
     assert_eq!(reports[1]["ok"], false);
     let error = reports[1]["error"].as_str().unwrap();
     assert!(error.contains("takes no parameter"), "{error}");
@@ -177,10 +214,16 @@ print('theme', theme)
     assert!(stdout.starts_with(expect), "{stdout}");
     assert!(stdout.ends_with("theme None\n"), "{stdout}");
     let shown = "get_user_preference(user_id: str, preference_key: str)";
-    assert!(stdout.contains(shown) && !stdout.contains("_ctx"), "{stdout}");
+    assert!(
+        stdout.contains(shown) && !stdout.contains("_ctx"),
+        "{stdout}"
+    );
     let first = &report["calls"][0];
     assert_eq!(first["method"], "my_sum_function");
-    assert_eq!((&first["kind"], &first["value"]), (&json!("tool"), &json!(5)));
+    assert_eq!(
+        (&first["kind"], &first["value"]),
+        (&json!("tool"), &json!(5))
+    );
 }
 
 #[test]
@@ -229,12 +272,22 @@ fail('boom')
     assert_eq!(report["stop"], "error", "{report}");
     let stdout = report["stdout"].as_str().unwrap();
     let lines: Vec<&str> = stdout.lines().collect();
-    assert!(lines[0].contains("items[0]") && lines[0].contains("socket"), "{stdout}");
+    assert!(
+        lines[0].contains("items[0]") && lines[0].contains("socket"),
+        "{stdout}"
+    );
     assert!(lines[1].contains("ValueError"), "{stdout}");
     assert!(lines[2].contains("cannot pass a 'object'"), "{stdout}");
-    assert_eq!(lines[3..], ["True", "True hello", "refused", "None two"], "{stdout}");
+    assert_eq!(
+        lines[3..],
+        ["True", "True hello", "refused", "None two"],
+        "{stdout}"
+    );
     let error = report["error"].as_str().unwrap();
-    assert!(error.contains("ValueError: boom") && !error.contains("__init__.py"), "{error}");
+    assert!(
+        error.contains("ValueError: boom") && !error.contains("__init__.py"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -246,7 +299,11 @@ fn results_that_break_a_rule_still_have_the_effect_of_their_kind() {
     assert_eq!(report["observation"], "{'a': 1}");
     assert_eq!(report["stdout"], "still called\n");
     let rows = scene.said();
-    assert!(rows.iter().any(|(role, text)| role == "system" && text == "True"), "{rows:?}");
+    assert!(
+        rows.iter()
+            .any(|(role, text)| role == "system" && text == "True"),
+        "{rows:?}"
+    );
 }
 
 #[test]
@@ -254,21 +311,37 @@ fn the_prompt_holds_docstrings_as_they_are_written() {
     let scene = with_packages();
     let prompt = |plugin: &str| {
         let said: Said = scene.callgate(&["prompt", "--json", "--plugin", &example(plugin)]);
-        said.succeeded().json().to_string().replace("\\n", "\n").replace("\\\"", "\"")
+        said.succeeded()
+            .json()
+            .to_string()
+            .replace("\\n", "\n")
+            .replace("\\\"", "\"")
     };
     let text = prompt("nekro_examples");
-    assert!(text.contains("my_sum_function(num1: int, num2: int) -> int"), "{text}");
+    assert!(
+        text.contains("my_sum_function(num1: int, num2: int) -> int"),
+        "{text}"
+    );
     assert!(text.contains("Preferences are kept for each person, whatever the chat."));
     assert!(text.contains("```python\n"), "the example keeps its fence");
-    assert!(text.contains("theme = get_user_preference(user_id=\"user_123\""), "{text}");
+    assert!(
+        text.contains("theme = get_user_preference(user_id=\"user_123\""),
+        "{text}"
+    );
     let text = prompt("rules_broken");
-    assert!(text.contains("late_summary") && !text.contains("undocumented"), "{text}");
+    assert!(
+        text.contains("late_summary") && !text.contains("undocumented"),
+        "{text}"
+    );
 }
 
 #[test]
 fn the_documents_examples_do_what_it_says() {
     let scene = Scene::new();
-    let (plugin, scenario) = (example("nekro_examples"), example("nekro_examples/scenario.json"));
+    let (plugin, scenario) = (
+        example("nekro_examples"),
+        example("nekro_examples/scenario.json"),
+    );
     let arguments = ["plugin", "test", &plugin, &scenario, "--json"];
     let report = finish(scene.bare(&arguments).spawn().unwrap()).json();
     assert_eq!(report["failed"], 0, "{report}");
@@ -284,7 +357,9 @@ fn one_is_called_by_either_name_by_hand() {
         ("my_sum_function", "[2, 3]"),
         ("calculate_sum", "[2, 3]"),
     ] {
-        let call = ["call", name, "--args", arguments, "--plugin", &plugin, "--json"];
+        let call = [
+            "call", name, "--args", arguments, "--plugin", &plugin, "--json",
+        ];
         let answer = scene.callgate(&call).succeeded().json();
         assert_eq!(answer, json!({"value": 5, "kind": "tool"}));
     }

@@ -35,7 +35,15 @@ impl Server {
     }
 
     pub fn start_at(scene: &Scene, listen: &str) -> Self {
-        let mut command = scene.command(&["serve", "--listen", listen, "--json"]);
+        Server::start_with(scene, &["--listen", listen])
+    }
+
+    pub fn start_with(scene: &Scene, options: &[&str]) -> Self {
+        let listen: &[&str] = match options.contains(&"--listen") {
+            true => &[],
+            false => &["--listen", "127.0.0.1:0"],
+        };
+        let mut command = scene.command(&[&["serve", "--json"], listen, options].concat());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())

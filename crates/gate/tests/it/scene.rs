@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Allowed, Arguments, Binding, BoxFuture, Budget, CallContext, Caller, Effect, Exposure, Grant, JournalId,
-    Kind, Method, MethodError, MethodInfo, Origin, Reply, Role, Surface, Value,
+    Allowed, Arguments, Binding, BoxFuture, Budget, CallContext, Caller, Effect, Exposure, Grant,
+    JournalId, Kind, Method, MethodError, MethodInfo, Origin, Reply, Role, Surface, Value,
 };
 use callgate_gate::{CallError, Gate, GatePolicy, Outcome};
 use callgate_store::Store;

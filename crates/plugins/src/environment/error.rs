@@ -42,7 +42,9 @@ impl InstallError {
                 "install uv (https://docs.astral.sh/uv/) or pip (Debian: apt install python3-pip)"
             }
             InstallError::Start { .. } => "install it, or check PATH",
-            InstallError::Failed { .. } => "its own words say why; `callgate doctor` checks the rest",
+            InstallError::Failed { .. } => {
+                "its own words say why; `callgate doctor` checks the rest"
+            }
             InstallError::Packages { .. } => {
                 "check the names and the network; what was installed before is unchanged"
             }

@@ -37,7 +37,9 @@ impl Install<'_> {
         let target = self.environment.join("bin/python");
         if let Some(uv) = in_path("uv") {
             let mut uv = process::command(&uv);
-            uv.args(["pip", "install", "--python"]).arg(target);
+            // Compiled now: a worker may not write there.
+            uv.args(["pip", "install", "--compile-bytecode", "--python"])
+                .arg(target);
             return Ok(uv);
         }
         let mut pips = vec![(self.python.to_owned(), vec!["-m", "pip"])];

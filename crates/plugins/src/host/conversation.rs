@@ -71,14 +71,54 @@ struct Pair {
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
     vec![
-        leaf("conversation_new", store, new),
-        leaf("conversation_get", store, get),
-        leaf("conversation_list", store, list),
-        leaf("conversation_update", store, update),
-        leaf("conversation_delete", store, delete),
-        leaf("conversation_switch", store, switch),
-        leaf("conversation_current", store, current),
-        leaf("conversation_append_pair", store, append_pair),
+        leaf(
+            "conversation_new",
+            "Begins a conversation and switches the session to it; its id.",
+            store,
+            new,
+        ),
+        leaf(
+            "conversation_get",
+            "A conversation by its id, with its history as JSON text.",
+            store,
+            get,
+        ),
+        leaf(
+            "conversation_list",
+            "Conversations, newest first, of one session or platform where given.",
+            store,
+            list,
+        ),
+        leaf(
+            "conversation_update",
+            "Changes history, title or persona of a conversation; false if there is none.",
+            store,
+            update,
+        ),
+        leaf(
+            "conversation_delete",
+            "Erases a conversation, the current one if none is named.",
+            store,
+            delete,
+        ),
+        leaf(
+            "conversation_switch",
+            "Makes a conversation the session's current one.",
+            store,
+            switch,
+        ),
+        leaf(
+            "conversation_current",
+            "The id of the session's current conversation, or None.",
+            store,
+            current,
+        ),
+        leaf(
+            "conversation_append_pair",
+            "Adds a question and its answer to a conversation.",
+            store,
+            append_pair,
+        ),
     ]
 }
 

@@ -52,10 +52,30 @@ impl From<Key> for DataKey {
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
     vec![
-        leaf("data_get", store, get),
-        leaf("data_set", store, set),
-        leaf("data_delete", store, delete),
-        leaf("data_list", store, list),
+        leaf(
+            "data_get",
+            "A plugin's own text, by chat, user and name; None if there is none.",
+            store,
+            get,
+        ),
+        leaf(
+            "data_set",
+            "Keeps a plugin's own text; true if there was none before.",
+            store,
+            set,
+        ),
+        leaf(
+            "data_delete",
+            "Forgets a plugin's own text; false if there was none.",
+            store,
+            delete,
+        ),
+        leaf(
+            "data_list",
+            "All texts of a plugin, of one chat or user where given.",
+            store,
+            list,
+        ),
     ]
 }
 

@@ -28,7 +28,11 @@ pub(super) fn methods(gate: &Gate) -> Vec<Function> {
             make(&gate, call.caller, made).await
         }
     };
-    vec![function("method_call", Kind::Tool, call).deadline(std::time::Duration::from_secs(3600))]
+    vec![
+        function("method_call", Kind::Tool, call)
+            .doc("Calls any method by its name, with the rights of whoever the plugin acts for.")
+            .deadline(std::time::Duration::from_secs(3600)),
+    ]
 }
 
 async fn make(gate: &Gate, caller: Caller, made: Made) -> Result<Value, MethodError> {

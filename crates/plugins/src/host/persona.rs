@@ -52,12 +52,22 @@ fn given<'de, D: serde::Deserializer<'de>>(
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
     vec![
-        leaf("persona_get", store, get),
-        leaf("persona_list", store, list),
-        leaf("persona_create", store, create),
-        leaf("persona_update", store, update),
-        leaf("persona_delete", store, delete),
-        leaf("persona_default", store, default),
+        leaf("persona_get", "A persona by its name, or None.", store, get),
+        leaf("persona_list", "All personas that were made.", store, list),
+        leaf("persona_create", "Makes a persona.", store, create),
+        leaf(
+            "persona_update",
+            "Changes a persona; what is left out stays.",
+            store,
+            update,
+        ),
+        leaf("persona_delete", "Removes a persona.", store, delete),
+        leaf(
+            "persona_default",
+            "The name of who answers where a conversation has no persona of its own.",
+            store,
+            default,
+        ),
     ]
 }
 

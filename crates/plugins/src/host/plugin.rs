@@ -41,7 +41,8 @@ pub(super) fn methods(plugins: &Weak<Inner>) -> Vec<Function> {
                 tokio::spawn(async move { plugins.reload(&named.plugin).await });
                 Ok(Value::Null)
             }
-        }),
+        })
+        .doc("Loads a plugin anew, soon."),
         function(
             "plugin_enable",
             Kind::Tool,
@@ -52,7 +53,8 @@ pub(super) fn methods(plugins: &Weak<Inner>) -> Vec<Function> {
                     done.map(Value::Bool).map_err(failed)
                 }
             },
-        ),
+        )
+        .doc("Offers a plugin's methods and hears its hooks, or neither."),
         function(
             "env_install",
             Kind::Tool,
@@ -64,6 +66,7 @@ pub(super) fn methods(plugins: &Weak<Inner>) -> Vec<Function> {
                 }
             },
         )
+        .doc("Adds packages to the environment of the asking worker.")
         .effect(Effect::Idempotent)
         .deadline(INSTALL)
         .leaf(),

@@ -37,10 +37,30 @@ struct Which {
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
     vec![
-        leaf("preference_get", store, get),
-        leaf("preference_set", store, set),
-        leaf("preference_delete", store, delete),
-        leaf("preference_list", store, list),
+        leaf(
+            "preference_get",
+            "A preference in a dictionary, or None if there is none.",
+            store,
+            get,
+        ),
+        leaf(
+            "preference_set",
+            "Keeps a preference: any JSON, by scope, place and key.",
+            store,
+            set,
+        ),
+        leaf(
+            "preference_delete",
+            "Forgets a preference; false if there was none.",
+            store,
+            delete,
+        ),
+        leaf(
+            "preference_list",
+            "Preferences, of one scope, place or key where given.",
+            store,
+            list,
+        ),
     ]
 }
 

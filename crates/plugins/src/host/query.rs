@@ -52,7 +52,12 @@ const MOMENTS: [&str; 6] = [
 ];
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
-    vec![leaf("query", store, query)]
+    vec![leaf(
+        "query",
+        "Rows of messages, chats, presets, users or plugin data, by an expression.",
+        store,
+        query,
+    )]
 }
 
 async fn query(store: Store, ask: Ask) -> Result<Value, MethodError> {

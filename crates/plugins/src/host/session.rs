@@ -15,7 +15,12 @@ struct Of {
 }
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
-    vec![leaf("session_folders", store, folders)]
+    vec![leaf(
+        "session_folders",
+        "Where a session's shared and uploaded files lie.",
+        store,
+        folders,
+    )]
 }
 
 async fn folders(store: Store, of: Of) -> Result<Value, MethodError> {

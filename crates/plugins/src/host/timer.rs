@@ -34,9 +34,24 @@ struct One {
 
 pub(super) fn methods(store: &Store) -> Vec<Function> {
     vec![
-        leaf("timer_set", store, set),
-        leaf("timer_list", store, list),
-        leaf("timer_cancel", store, cancel),
+        leaf(
+            "timer_set",
+            "A text that arrives in a session at its time; the timer's id.",
+            store,
+            set,
+        ),
+        leaf(
+            "timer_list",
+            "The timers that wait in a session.",
+            store,
+            list,
+        ),
+        leaf(
+            "timer_cancel",
+            "Cancels a timer; false if none such waits.",
+            store,
+            cancel,
+        ),
     ]
 }
 

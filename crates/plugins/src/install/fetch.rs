@@ -37,7 +37,10 @@ impl Origin {
                 _ if metadata.is_dir() => Ok(Origin::Folder(path)),
                 Some("zip") => Ok(Origin::Zip(path)),
                 Some("py") => Ok(Origin::File(path)),
-                _ => Err(no_plugin(source, "it is neither a folder nor a .py or .zip file")),
+                _ => Err(no_plugin(
+                    source,
+                    "it is neither a folder nor a .py or .zip file",
+                )),
             };
         }
         let (url, commit) = match source.rsplit_once('@') {
@@ -64,7 +67,9 @@ impl Origin {
             Origin::File(path) => last(path),
             Origin::Zip(path) => last(path).map(|name| {
                 // As code hosts name the archive of a branch.
-                let short = ["-main", "-master"].iter().find_map(|it| name.strip_suffix(it));
+                let short = ["-main", "-master"]
+                    .iter()
+                    .find_map(|it| name.strip_suffix(it));
                 short.map_or(name.clone(), str::to_owned)
             }),
             Origin::Git { url, .. } => {
@@ -153,8 +158,18 @@ fn clone(
         let mut git = command(Path::new("git"));
         git.arg("-C")
             .arg(folder)
-            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false"])
-            .args(["-c", "protocol.ext.allow=never", "-c", "core.fsmonitor=false"])
+            .args([
+                "-c",
+                "core.hooksPath=/dev/null",
+                "-c",
+                "core.symlinks=false",
+            ])
+            .args([
+                "-c",
+                "protocol.ext.allow=never",
+                "-c",
+                "core.fsmonitor=false",
+            ])
             .args(arguments)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_LFS_SKIP_SMUDGE", "1");
@@ -163,7 +178,15 @@ fn clone(
     run(git(&["init", "--quiet", "--template="]), say)?;
     let wanted = commit.unwrap_or("HEAD");
     let fetched = run(
-        git(&["fetch", "--progress", "--depth=1", "--no-tags", "--", url, wanted]),
+        git(&[
+            "fetch",
+            "--progress",
+            "--depth=1",
+            "--no-tags",
+            "--",
+            url,
+            wanted,
+        ]),
         say,
     );
     let found = match (fetched, commit) {
@@ -194,13 +217,21 @@ mod tests {
             commit: commit.map(str::to_owned),
         };
         for (source, expect, name) in [
-            ("https://h/a/weather.git", git("https://h/a/weather.git", None), "weather"),
+            (
+                "https://h/a/weather.git",
+                git("https://h/a/weather.git", None),
+                "weather",
+            ),
             (
                 "https://h/a/weather@0a1b2c",
                 git("https://h/a/weather", Some("0a1b2c")),
                 "weather",
             ),
-            ("git@h:a/weather.git", git("git@h:a/weather.git", None), "weather"),
+            (
+                "git@h:a/weather.git",
+                git("git@h:a/weather.git", None),
+                "weather",
+            ),
             (
                 "git@h:a/weather.git@v1.0",
                 git("git@h:a/weather.git", Some("v1.0")),
@@ -210,7 +241,12 @@ mod tests {
             let found = Origin::parse(source).unwrap();
             assert_eq!((found.name().as_str(), found), (name, expect), "{source}");
         }
-        for source in ["nowhere/at/all", "ext::sh -c x", "-u", "https://h/a@--upload-pack=x"] {
+        for source in [
+            "nowhere/at/all",
+            "ext::sh -c x",
+            "-u",
+            "https://h/a@--upload-pack=x",
+        ] {
             assert!(Origin::parse(source).is_err(), "{source}");
         }
     }

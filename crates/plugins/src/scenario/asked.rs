@@ -33,7 +33,11 @@ fn one(expected: &Json, request: &ModelRequest) -> Json {
 }
 
 fn tools(expected: &Json, request: &ModelRequest) -> Json {
-    let ours: BTreeSet<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let ours: BTreeSet<&str> = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
     match expected {
         Json::Number(count) => {
             let count = count.as_u64().and_then(|it| usize::try_from(it).ok());
@@ -177,7 +181,10 @@ mod tests {
                 {"role": "tool", "content": "3"},
             ],
         }]);
-        assert_eq!(asked(&expected, &[request(messages.clone(), &["roll"])]), expected);
+        assert_eq!(
+            asked(&expected, &[request(messages.clone(), &["roll"])]),
+            expected
+        );
         let counted = |count: u64| json!([{ "tools": count, "messages": [] }]);
         let tools = |expected: Json, tools: &[&str]| {
             asked(&expected, &[request(Vec::new(), tools)])[0]["tools"].clone()

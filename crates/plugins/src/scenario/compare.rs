@@ -78,24 +78,33 @@ impl How {
                     let place = format!("{place}.{key}");
                     match came.get(key) {
                         Some(came) => self.difference(&place, value, came, lines),
-                        None => lines.push(format!("{place}: expected {}, got nothing", short(value))),
+                        None => {
+                            lines.push(format!("{place}: expected {}, got nothing", short(value)))
+                        }
                     }
                 }
                 let more = came.keys().filter(|key| !wanted.contains_key(*key));
-                lines.extend(more.map(|key| {
-                    format!("{place}.{key}: not expected, got {}", short(&came[key]))
-                }));
+                lines.extend(
+                    more.map(|key| {
+                        format!("{place}.{key}: not expected, got {}", short(&came[key]))
+                    }),
+                );
             }
             (Json::Array(wanted), Json::Array(came)) => {
                 for (index, value) in wanted.iter().enumerate() {
                     let place = format!("{place}[{index}]");
                     match came.get(index) {
                         Some(came) => self.difference(&place, value, came, lines),
-                        None => lines.push(format!("{place}: expected {}, got nothing", short(value))),
+                        None => {
+                            lines.push(format!("{place}: expected {}, got nothing", short(value)))
+                        }
                     }
                 }
                 for (index, value) in came.iter().enumerate().skip(wanted.len()) {
-                    lines.push(format!("{place}[{index}]: not expected, got {}", short(value)));
+                    lines.push(format!(
+                        "{place}[{index}]: not expected, got {}",
+                        short(value)
+                    ));
                 }
             }
             (Json::String(wanted), Json::String(came)) => {

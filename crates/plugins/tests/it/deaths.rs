@@ -151,6 +151,34 @@ async fn a_plugin_that_does_not_load_is_reported_and_the_rest_work() {
 }
 
 #[tokio::test]
+async fn a_plugin_that_ends_the_process_while_it_loads_is_left_out() {
+    let scene = Scene::with(|options| options.load_limit = Duration::from_secs(5)).await;
+    let sources = vec![
+        scene.source("first", "async def one(): return 1\n"),
+        scene.source("fatal", "import os\nos._exit(3)\n"),
+        scene.source("stuck", "import time\ntime.sleep(600)\n"),
+        scene.source("last", "async def two(): return 2\n"),
+    ];
+    let results = scene.plugins.load(sources).await;
+    let told: Vec<String> = results
+        .iter()
+        .map(|(source, result)| match result {
+            Ok(loaded) => loaded.id.clone(),
+            Err(error) => format!("{}: {error}", source.name()),
+        })
+        .collect();
+    assert_eq!((told[0].as_str(), told[3].as_str()), ("first", "last"));
+    assert!(told[1].contains("it exited with code 3"), "{}", told[1]);
+    assert!(
+        told[2].contains("'loading stuck' was not done within 5 s"),
+        "{}",
+        told[2]
+    );
+    assert_eq!(scene.value("one", Vec::new()).await, Value::Int(1));
+    assert_eq!(scene.value("two", Vec::new()).await, Value::Int(2));
+}
+
+#[tokio::test]
 async fn what_a_plugin_prints_is_its_log() {
     let scene = Scene::new().await;
     let code = "import logging, sys\n\

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use callgate_contract::{
     ArrivalFacts, Contribution, JournalId, Kind, Mode, Part, Points, Role, TurnFacts, Value,
-    Verdict,
+    Verdict, json,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value as Json, json};
 
 use crate::scene::{Scene, session};
 
@@ -159,4 +160,47 @@ COMMANDS = {'roll': _roll, 'fail': _fail}
         "/fail: ValueError: no dice",
     ];
     assert_eq!(*sent.lock().unwrap(), expect);
+}
+
+const ENTERING: &str = "\
+from callgate_worker import host
+async def people(verb, filters, values):
+    return await host.call('query', model='user', verb=verb, filters=filters, values=values)
+";
+
+#[tokio::test]
+async fn a_person_whom_a_plugin_shuns_is_heard_but_not_answered() {
+    let scene = Scene::new().await;
+    scene.load("entering", ENTERING).await.unwrap();
+    let listener = scene.plugins.listener();
+    let people = async |verb: &str, filters: Json, values: Json| {
+        let data = |json| json::from_json(json).unwrap();
+        let asked = vec![verb.into(), data(filters), data(values)];
+        json::to_json(&scene.value("people", asked).await)
+    };
+    let values = json!({"username": "Ada", "adapter_key": "cli", "platform_userid": "u1"});
+    let made = people("create", json!({}), values).await;
+    let them = json!({"platform_userid": "u1"});
+    assert_eq!(
+        people("first", them.clone(), json!({})).await["id"],
+        made["id"]
+    );
+    assert_eq!(listener.arrived(&said("hello")).await, Verdict::Pass);
+    for (until, verdict) in [
+        ("2999-01-01T00:00:00+00:00", Verdict::NoTurn),
+        ("2001-01-01T00:00:00+00:00", Verdict::Pass),
+    ] {
+        for column in ["ban_until", "prevent_trigger_until"] {
+            let changed = people("update", them.clone(), json!({column: until})).await;
+            assert_eq!(changed, 1);
+            assert_eq!(
+                listener.arrived(&said("hello")).await,
+                verdict,
+                "{column} {until}"
+            );
+            people("update", them.clone(), json!({column: null})).await;
+        }
+    }
+    assert_eq!(people("delete", them.clone(), json!({})).await, 1);
+    assert_eq!(people("count", them, json!({})).await, 0);
 }

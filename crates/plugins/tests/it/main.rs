@@ -1,10 +1,15 @@
 //! Workers as the product meets them: real processes, real plugins, the real gate.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails by panicking"
+)]
+
 mod calls;
 mod deaths;
 mod functions;
 mod hearing;
 mod hosting;
 mod scene;
-mod walls;
 mod tools;
+mod walls;

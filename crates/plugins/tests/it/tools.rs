@@ -63,7 +63,10 @@ fn a_plugin_is_known_without_being_run() {
         "dice",
         &[
             ("__init__.py", nekro),
-            ("requirements.txt", "# ours\njson5>=0.9 # why\n-i http://x\nnekro-agent\n"),
+            (
+                "requirements.txt",
+                "# ours\njson5>=0.9 # why\n-i http://x\nnekro-agent\n",
+            ),
             (
                 "pyproject.toml",
                 "[project]\nname = 'd'\nversion = '1.2'\ndependencies = ['httpx']\n",
@@ -72,26 +75,44 @@ fn a_plugin_is_known_without_being_run() {
     );
     let star = shop.plugin(
         "star",
-        &[("main.py", "x = 1\n"), ("metadata.yaml", "name: 'a star'\nversion: v2\ndesc: Shines\n")],
+        &[
+            ("main.py", "x = 1\n"),
+            (
+                "metadata.yaml",
+                "name: 'a star'\nversion: v2\ndesc: Shines\n",
+            ),
+        ],
     );
     let other = shop.plugin("other", &[("main.py", "import os\n")]);
     let paths = [Path::new(&dice), Path::new(&star), Path::new(&other)];
     let found = survey(shop.library.environments(), &paths).unwrap();
     assert_eq!(found[0].flavour.as_deref(), Some("nekro"));
-    assert_eq!((found[0].name.as_str(), found[0].version.as_str()), ("d", "1.2"));
+    assert_eq!(
+        (found[0].name.as_str(), found[0].version.as_str()),
+        ("d", "1.2")
+    );
     assert_eq!(found[0].packages(), ["httpx", "json5>=0.9", "pyyaml>=6"]);
     assert_eq!(found[0].needs[0].what, "OneBot");
     assert_eq!(found[0].needs[0].place, "__init__.py:2");
-    assert_eq!(found[0].warnings, ["requirements.txt:3: '-i http://x' is left out: an option of pip"]);
+    assert_eq!(
+        found[0].warnings,
+        ["requirements.txt:3: '-i http://x' is left out: an option of pip"]
+    );
     assert_eq!(found[1].flavour.as_deref(), Some("astrbot"));
-    assert_eq!((found[1].name.as_str(), found[1].description.as_str()), ("a star", "Shines"));
+    assert_eq!(
+        (found[1].name.as_str(), found[1].description.as_str()),
+        ("a star", "Shines")
+    );
     assert_eq!(found[2].flavour, None);
 }
 
 #[test]
 fn from_a_folder_and_gone_again() {
     let shop = Shop::new();
-    let source = shop.plugin("weather", &[("__init__.py", PLUGIN), (".git/hooks/x", "no")]);
+    let source = shop.plugin(
+        "weather",
+        &[("__init__.py", PLUGIN), (".git/hooks/x", "no")],
+    );
     std::os::unix::fs::symlink("/etc/passwd", shop.folder.path().join("weather/link.py")).unwrap();
     assert_eq!(shop.install(&source, false).unwrap(), "weather");
     let code = shop.library.code("weather");
@@ -103,7 +124,10 @@ fn from_a_folder_and_gone_again() {
     shop.install(&source, true).unwrap();
     assert!(code.join("new.py").is_file());
     let known = shop.library.get("weather").unwrap();
-    assert_eq!((known.flavour.as_str(), known.worker.as_str()), ("native", "native"));
+    assert_eq!(
+        (known.flavour.as_str(), known.worker.as_str()),
+        ("native", "native")
+    );
     assert!(!shop.library.enable("weather", false).unwrap().enabled);
     shop.library.remove("weather").unwrap();
     assert!(!code.exists() && shop.library.list().is_empty());
@@ -116,7 +140,9 @@ fn what_is_no_plugin_leaves_nothing() {
     let source = shop.plugin("other", &[("main.py", "import os\n")]);
     let refused = shop.install(&source, false).unwrap_err().to_string();
     assert!(refused.contains("imports none of"), "{refused}");
-    let left: Vec<_> = fs::read_dir(shop.folder.path().join("data/plugins")).unwrap().collect();
+    let left: Vec<_> = fs::read_dir(shop.folder.path().join("data/plugins"))
+        .unwrap()
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -125,9 +151,8 @@ fn an_archive_stays_in_its_folder() {
     let shop = Shop::new();
     let pack = |name: &str, entries: &str| {
         let path = shop.folder.path().join(name);
-        let script = format!(
-            "import zipfile, sys\nwith zipfile.ZipFile(sys.argv[1], 'w') as z:\n{entries}"
-        );
+        let script =
+            format!("import zipfile, sys\nwith zipfile.ZipFile(sys.argv[1], 'w') as z:\n{entries}");
         python(&["-c", &script, path.to_str().unwrap()]);
         path.to_str().unwrap().to_owned()
     };
@@ -135,7 +160,13 @@ fn an_archive_stays_in_its_folder() {
     let good = pack("weather-main.zip", &write("weather-main/__init__.py"));
     assert_eq!(shop.install(&good, false).unwrap(), "weather");
     assert!(shop.library.code("weather").join("__init__.py").is_file());
-    for file in ["../evil.py", "/tmp/callgate-evil.py", "a/../../evil.py", "C:/evil.py", "a\\..\\evil.py"] {
+    for file in [
+        "../evil.py",
+        "/tmp/callgate-evil.py",
+        "a/../../evil.py",
+        "C:/evil.py",
+        "a\\..\\evil.py",
+    ] {
         let bad = pack("bad.zip", &(write("__init__.py") + &write(file)));
         let refused = shop.install(&bad, false).unwrap_err().to_string();
         assert!(refused.contains("leads elsewhere"), "{file}: {refused}");
@@ -155,9 +186,18 @@ fn from_a_repository_at_a_commit_and_without_its_hooks() {
     let git = |arguments: &[&str]| {
         let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"];
         let mut command = command("git");
-        let output = command.arg("-C").arg(&source).args(identity).args(arguments).output();
+        let output = command
+            .arg("-C")
+            .arg(&source)
+            .args(identity)
+            .args(arguments)
+            .output();
         let output = output.unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     git(&["init", "--quiet"]);
@@ -188,7 +228,10 @@ fn requirements_that_do_not_go_together_get_an_environment_of_their_own() {
     }
     let find = format!("cgtestpkg @ file://{}/cgtestpkg-", wheels.display());
     let needing = |name: &str, requirement: &str| {
-        shop.plugin(name, &[("__init__.py", PLUGIN), ("requirements.txt", requirement)])
+        shop.plugin(
+            name,
+            &[("__init__.py", PLUGIN), ("requirements.txt", requirement)],
+        )
     };
     let one = needing("one", &format!("{find}1.0-py3-none-any.whl"));
     let two = needing("two", &format!("{find}2.0-py3-none-any.whl"));
@@ -197,14 +240,26 @@ fn requirements_that_do_not_go_together_get_an_environment_of_their_own() {
     shop.install(&two, false).unwrap();
     assert_eq!(shop.library.get("two").unwrap().worker, "native-two");
     let environments = shop.library.environments();
-    assert_eq!(environments.installed("native").unwrap(), ["cgtestpkg==1.0"]);
-    assert_eq!(environments.installed("native-two").unwrap(), ["cgtestpkg==2.0"]);
+    assert_eq!(
+        environments.installed("native").unwrap(),
+        ["cgtestpkg==1.0"]
+    );
+    assert_eq!(
+        environments.installed("native-two").unwrap(),
+        ["cgtestpkg==2.0"]
+    );
     // What is there already is not asked for again.
     shop.said.lock().unwrap().clear();
     shop.install(&one, true).unwrap();
     assert!(shop.said.lock().unwrap().is_empty());
     shop.library.remove("two").unwrap();
-    assert!(!shop.folder.path().join("data/environments/native-two").exists());
+    assert!(
+        !shop
+            .folder
+            .path()
+            .join("data/environments/native-two")
+            .exists()
+    );
 }
 
 fn wheel(folder: &Path, version: &str) {
@@ -226,5 +281,9 @@ fn command(program: &str) -> Command {
 
 fn python(arguments: &[&str]) {
     let output = command("python3").args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -28,8 +28,6 @@ pub(crate) enum Scope {
     Open,
     /// See and call the methods that remote callers may.
     Methods,
-    /// Speak to the agent through the OpenAI-compatible API.
-    Chat,
     /// Everything.
     Operator,
 }
@@ -39,7 +37,6 @@ impl Scope {
         match self {
             Scope::Open => "none",
             Scope::Methods => "methods",
-            Scope::Chat => "chat",
             Scope::Operator => "operator",
         }
     }
@@ -181,9 +178,12 @@ mod tests {
         };
         let cookie = (header::COOKIE, "a=b; callgate_key=secret");
         let origin = (header::ORIGIN, "http://localhost");
-        let read = key_text(&Method::GET, &headers(&[cookie.clone()]));
+        let read = key_text(&Method::GET, &headers(std::slice::from_ref(&cookie)));
         assert_eq!(read.as_deref(), Some("secret"));
-        assert_eq!(key_text(&Method::POST, &headers(&[cookie.clone()])), None);
+        assert_eq!(
+            key_text(&Method::POST, &headers(std::slice::from_ref(&cookie))),
+            None
+        );
         let from_page = key_text(&Method::POST, &headers(&[cookie.clone(), origin]));
         assert_eq!(from_page.as_deref(), Some("secret"));
         let bearer = (header::AUTHORIZATION, "Bearer other");

@@ -80,7 +80,7 @@ async fn list(State(api): State<Api>) -> Outcome<List<KeyView>> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewKey {
-    /// `methods`, `chat`, `models` or `operator`.
+    /// `methods` or `operator`.
     scopes: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ struct MadeKey {
     key: String,
 }
 
-const SCOPES: [&str; 4] = ["methods", "chat", "models", "operator"];
+const SCOPES: [&str; 2] = ["methods", "operator"];
 
 async fn create(State(api): State<Api>, Given(new): Given<NewKey>) -> Outcome<MadeKey> {
     if let Some(other) = new.scopes.iter().find(|it| !SCOPES.contains(&it.as_str())) {

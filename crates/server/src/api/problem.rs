@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::Refused;
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     /// A word that programs can act on.
     pub(super) r#type: &'static str,
     pub(super) title: String,
@@ -43,8 +43,13 @@ impl Problem {
         Problem::new(StatusCode::BAD_REQUEST, "bad_request", title)
     }
 
-    pub(super) fn missing(title: impl Into<String>) -> Self {
+    pub(crate) fn missing(title: impl Into<String>) -> Self {
         Problem::new(StatusCode::NOT_FOUND, "not_found", title)
+    }
+
+    pub(crate) fn bad_gateway(title: impl Into<String>) -> Self {
+        Problem::new(StatusCode::BAD_GATEWAY, "plugin", title)
+            .hint("`callgate plugin list` says how it is")
     }
 
     pub(super) fn conflict(title: impl Into<String>) -> Self {

@@ -91,14 +91,13 @@ async fn function_call(repeats: Arc<Repeats>, call: Call) -> Answer {
 async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
     let Call { remote, peer, .. } = call;
     let caller = caller(&peer, JournalId::NONE);
+    if remote.is_loading() && remote.gate().find_for(&caller, &request.function).is_none() {
+        remote.settled().await;
+    }
     if remote.gate().is_passing(&caller, &request.function) {
         return Answer::Ack(passing(&remote, &caller, request).await);
     }
-    let mut method = remote.gate().find_for(&caller, &request.function);
-    if method.is_none() {
-        remote.settled().await;
-        method = remote.gate().find_for(&caller, &request.function);
-    }
+    let method = remote.gate().find_for(&caller, &request.function);
     let ours = method
         .as_ref()
         .is_some_and(|method| method.info().origin == Origin::Builtin);
@@ -230,12 +229,18 @@ async fn forward(call: Call, request: Request) -> Json {
     }
 }
 
-/// Sockets of the client of that id or identity which were let in: anybody can claim a name.
+/// Sockets of the client of that id which were let in: anybody can claim a name. An identity counts
+/// where no client of that id is here, and only below the client's own id, which its key vouches for.
 pub(super) fn trusted_sockets(remote: &Remote, target: &str) -> Vec<Peer> {
-    let named = |peer: &Peer| peer.client() == target || peer.identity() == target;
     let all = remote.roster().everyone(NAMESPACE).into_iter();
-    all.filter(|peer| named(peer) && peer.rights() >= Rights::Client)
-        .collect()
+    let trusted = all.filter(|peer| peer.rights() >= Rights::Client);
+    let (owners, others): (Vec<Peer>, Vec<Peer>) =
+        trusted.partition(|peer| peer.client() == target);
+    if !owners.is_empty() {
+        return owners;
+    }
+    let own = |peer: &Peer| peer.identity() == target && target.starts_with(peer.client());
+    others.into_iter().filter(own).collect()
 }
 
 /// Asks every socket; the first that answers speaks for all.

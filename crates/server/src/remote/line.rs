@@ -4,7 +4,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -30,6 +33,8 @@ pub(super) struct Line {
     seats: Mutex<HashMap<String, Seat>>,
     waiting: Mutex<Waiting>,
     partial: Mutex<Option<Partial>>,
+    /// We have hung up; what the engine still reads is nobody's.
+    over: AtomicBool,
 }
 
 /// What follows in order behind the engine's own buffer.
@@ -57,6 +62,10 @@ impl Line {
         locked(&self.partial)
     }
 
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
     /// Bytes that wait behind the engine's buffer.
     pub(super) fn waiting(&self) -> usize {
         locked(&self.waiting).bytes
@@ -65,6 +74,9 @@ impl Line {
 
 /// Sends `packet` after everything sent before.
 pub(super) fn send(engine: &Arc<Engine>, packet: String) -> Result<(), Gone> {
+    if engine.data.is_over() {
+        return Err(Gone);
+    }
     let mut waiting = locked(&engine.data.waiting);
     let packet = match waiting.packets.is_empty() {
         true => match hand_over(engine, packet)? {
@@ -91,6 +103,8 @@ pub(super) fn send(engine: &Arc<Engine>, packet: String) -> Result<(), Gone> {
 /// Ends the connection. The engine tells of an end only once it could send what it holds, for which
 /// nobody waits here.
 pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
+    engine.data.over.store(true, Ordering::Release);
+    *locked(&engine.data.waiting) = Waiting::default();
     let seats = std::mem::take(&mut *engine.data.seats());
     // Outside the lock: leaving tells others.
     drop(seats);

@@ -123,12 +123,11 @@ impl Peer {
     /// The person on whose behalf this client acts, in the gate's words.
     pub fn user(&self) -> String {
         let standing = self.standing();
-        match &standing.key {
-            Some(_) if standing.rights > Rights::Guest && standing.owned => {
-                format!("client-{}", self.client())
-            }
-            Some(key) if standing.rights > Rights::Guest => format!("key-{key}"),
-            _ => format!("{GUEST}{}", self.client()),
+        match (standing.rights, &standing.key) {
+            (Rights::Operator, _) => "operator".to_owned(),
+            (Rights::Client, Some(key)) if !standing.owned => format!("key-{key}"),
+            (Rights::Client, _) => format!("client-{}", self.client()),
+            (Rights::Guest, _) => format!("{GUEST}{}", self.client()),
         }
     }
 

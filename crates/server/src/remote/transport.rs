@@ -55,6 +55,9 @@ impl EngineIoHandler for Transport {
     }
 
     fn on_message(self: &Arc<Self>, text: Str, engine: Arc<Engine>) {
+        if engine.data.is_over() {
+            return;
+        }
         if engine.data.partial().is_some() {
             // Attachments were announced and something else came.
             return line::hang_up(&engine, DisconnectReason::PacketParsingError);
@@ -76,6 +79,9 @@ impl EngineIoHandler for Transport {
     }
 
     fn on_binary(self: &Arc<Self>, data: Bytes, engine: Arc<Engine>) {
+        if engine.data.is_over() {
+            return;
+        }
         let whole = {
             let mut partial = engine.data.partial();
             if let Some(partial) = partial.as_mut() {

@@ -81,8 +81,8 @@ impl Conversations<'_> {
         rows.iter().map(read).collect()
     }
 
-    /// Does the history hold `text`, in any case? Messages are kept as bytes, which the engines do
-    /// not search alike, so they are looked through here.
+    /// Does the history hold `text`, in any case? The engines do not fold case alike, so messages
+    /// are looked through here.
     pub async fn holds(&self, id: ConversationId, text: &str) -> Result<bool, StoreError> {
         let text = text.to_lowercase();
         let rows = sqlx::query("SELECT message FROM message WHERE conversation = $1")
@@ -90,11 +90,8 @@ impl Conversations<'_> {
             .fetch_all(&self.0.database.readers)
             .await?;
         for row in &rows {
-            let message: Vec<u8> = get(row, "message")?;
-            if String::from_utf8_lossy(&message)
-                .to_lowercase()
-                .contains(&text)
-            {
+            let message: Option<String> = get(row, "message")?;
+            if message.is_some_and(|message| message.to_lowercase().contains(&text)) {
                 return Ok(true);
             }
         }

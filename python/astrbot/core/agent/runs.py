@@ -42,7 +42,6 @@ class Answer:
     images: list[dict[str, Any]] = field(default_factory=list)
     ends: bool = False
     error: bool = False
-    values: list[Any] = field(default_factory=list)
 
 
 @dataclass

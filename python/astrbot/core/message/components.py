@@ -1,78 +1,23 @@
 """Pieces of a message as plugins build and read them.
 
-Compat(astrbot): models of pydantic's v1 API, because plugins rely on its coercion (`Plain(text=3)`,
-`At(qq="7").qq == 7`), on silently ignored extra fields and on `.dict()`."""
+Compat(astrbot): there is no `__all__`, and modules are imported that only plugins use: `import *` hands them out
+upstream, and plugins rely on it."""
 
 from __future__ import annotations
 
-import base64 as _base64
-import json as _json
-import os
-from collections.abc import Iterator
-from enum import Enum
-from pathlib import Path
+import asyncio  # noqa: F401
+import base64  # noqa: F401
+import json
+import os  # noqa: F401
+import sys  # noqa: F401
+import uuid  # noqa: F401
+from enum import Enum  # noqa: F401
+from pathlib import Path  # noqa: F401
 from typing import Any
 
-from pydantic.v1 import BaseModel
-
-from astrbot import texts
-from astrbot.core import file_token_service as _files
-from astrbot.core.utils import media as _media
-
-
-class ComponentType(str, Enum):
-    Plain = "Plain"
-    Image = "Image"
-    Record = "Record"
-    Video = "Video"
-    File = "File"
-    Face = "Face"
-    At = "At"
-    Node = "Node"
-    Nodes = "Nodes"
-    Poke = "Poke"
-    Reply = "Reply"
-    Forward = "Forward"
-    RPS = "RPS"
-    Dice = "Dice"
-    Shake = "Shake"
-    Share = "Share"
-    Contact = "Contact"
-    Location = "Location"
-    Music = "Music"
-    Json = "Json"
-    Unknown = "Unknown"
-
-
-class BaseMessageComponent(BaseModel):
-    type: ComponentType
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
-
-    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        for name, value in super().__repr_args__():
-            yield name, _short(value)
-
-    def toDict(self) -> dict:
-        data = {
-            ("type" if name == "_type" else name): value
-            for name, value in self.__dict__.items()
-            if name != "type" and value is not None
-        }
-        return {"type": self.type.lower(), "data": data}
-
-    async def to_dict(self) -> dict:
-        return self.toDict()
-
-
-def _short(value: Any) -> Any:
-    """Keeps base64 bodies out of logs and tracebacks."""
-    if not isinstance(value, str):
-        return value
-    if value.startswith("base64://"):
-        return f"base64://<{len(value) - 9} chars>"
-    return value if len(value) <= 64 else f"{value[:64]}...<{len(value)} chars>"
+from astrbot import logger  # noqa: F401
+from astrbot.core.message.base import BaseMessageComponent, ComponentType
+from astrbot.core.message.files import File, Image, Record, Video
 
 
 class Plain(BaseMessageComponent):
@@ -147,132 +92,6 @@ class Music(BaseMessageComponent):
     title: str | None = ""
     content: str | None = ""
     image: str | None = ""
-
-
-class _Media(BaseMessageComponent):
-    """What image, audio and video share: a source that may be a URL, a file or base64."""
-
-    def _source(self) -> str:
-        raise NotImplementedError
-
-    async def convert_to_file_path(self) -> str:
-        return await _media.to_path(self._source(), suffix=self._suffix())
-
-    async def convert_to_base64(self) -> str:
-        return await _media.to_base64(self._source())
-
-    async def register_to_file_service(self) -> str:
-        return await _files.url_of(await self.convert_to_file_path())
-
-    def _suffix(self) -> str:
-        return {"Record": ".wav", "Video": ".mp4"}.get(self.type.value, ".jpg")
-
-    @classmethod
-    def _of_url(cls, url: str, **fields: Any):
-        if not url.startswith(("http://", "https://")):
-            raise Exception(texts.NOT_A_URL)
-        return cls(file=url, **fields)
-
-    @classmethod
-    def _of_path(cls, path: str | os.PathLike, **fields: Any):
-        resolved = Path(path).resolve(strict=False)
-        return cls(file=resolved.as_uri(), path=str(resolved), **fields)
-
-
-class Image(_Media):
-    type: ComponentType = ComponentType.Image
-    file: str | None = ""
-    _type: str | None = ""
-    url: str | None = ""
-    path: str | None = ""
-
-    def __init__(self, file: str | None, **fields: Any) -> None:
-        super().__init__(file=file, **fields)
-
-    @staticmethod
-    def fromURL(url: str, **fields: Any) -> Image:
-        return Image._of_url(url, **fields)
-
-    @staticmethod
-    def fromFileSystem(path: str | os.PathLike, **fields: Any) -> Image:
-        return Image._of_path(path, **fields)
-
-    @staticmethod
-    def fromBase64(base64: str, **fields: Any) -> Image:
-        return Image(f"base64://{base64}", **fields)
-
-    @staticmethod
-    def fromBytes(byte: bytes) -> Image:
-        return Image.fromBase64(_base64.b64encode(byte).decode())
-
-    @staticmethod
-    def fromIO(IO: Any) -> Image:
-        return Image.fromBytes(IO.read())
-
-    def _source(self) -> str:
-        source = self.url or self.file
-        if not source:
-            raise ValueError("No valid file or URL provided")
-        return source
-
-
-class _Stream(_Media):
-    """Audio and video: the first of file, url and path that leads somewhere."""
-
-    def _source(self) -> str:
-        for candidate in (self.file, self.url, self.path):
-            if candidate and _media.reachable(candidate):
-                return candidate
-        raise Exception(f"not a valid file: {self.file}")
-
-
-class Record(_Stream):
-    type: ComponentType = ComponentType.Record
-    file: str | None = ""
-    url: str | None = ""
-    text: str | None = None
-    path: str | None = None
-
-    def __init__(self, file: str | None, **fields: Any) -> None:
-        super().__init__(file=file, **fields)
-
-    @staticmethod
-    def fromURL(url: str, **fields: Any) -> Record:
-        return Record._of_url(url, **fields)
-
-    @staticmethod
-    def fromFileSystem(path: str | os.PathLike, **fields: Any) -> Record:
-        return Record._of_path(path, **fields)
-
-    @staticmethod
-    def fromBase64(bs64_data: str, **fields: Any) -> Record:
-        return Record(file=f"base64://{bs64_data}", **fields)
-
-
-class Video(_Stream):
-    type: ComponentType = ComponentType.Video
-    file: str
-    url: str | None = ""
-    cover: str | None = ""
-    path: str | None = ""
-
-    def __init__(self, file: str, **fields: Any) -> None:
-        super().__init__(file=file, **fields)
-
-    @staticmethod
-    def fromURL(url: str, **fields: Any) -> Video:
-        return Video._of_url(url, **fields)
-
-    @staticmethod
-    def fromFileSystem(path: str | os.PathLike, **fields: Any) -> Video:
-        return Video._of_path(path, **fields)
-
-    @staticmethod
-    def fromBase64(base64_data: str, **fields: Any) -> Video:
-        return Video(file=f"base64://{base64_data}", **fields)
-
-    async def to_dict(self) -> dict:
-        return {"type": "video", "data": {"file": self.file}}
 
 
 class Reply(BaseMessageComponent):
@@ -366,63 +185,12 @@ class Json(BaseMessageComponent):
     data: dict
 
     def __init__(self, data: str | dict, **fields: Any) -> None:
-        super().__init__(data=_json.loads(data) if isinstance(data, str) else data, **fields)
+        super().__init__(data=json.loads(data) if isinstance(data, str) else data, **fields)
 
 
 class Unknown(BaseMessageComponent):
     type: ComponentType = ComponentType.Unknown
     text: str
-
-
-class File(BaseMessageComponent):
-    type: ComponentType = ComponentType.File
-    name: str | None = ""
-    file_: str | None = ""
-    url: str | None = ""
-
-    def __init__(self, name: str, file: str = "", url: str = "") -> None:
-        super().__init__(name=name, file_=file, url=url)
-
-    @property
-    def file(self) -> str:
-        """The local path, or "" while only a URL is known: use `get_file`, which downloads."""
-        if self.file_:
-            path = _media.local(self.file_)
-            if path and os.path.exists(path):
-                return os.path.abspath(path)
-        return ""
-
-    @file.setter
-    def file(self, value: str) -> None:
-        name = "url" if value.startswith(("http://", "https://")) else "file_"
-        object.__setattr__(self, name, value)
-        self.__dict__[name] = value
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Compat(astrbot): `component.file = path` is used by plugins; pydantic v1 knows no setters.
-        if name == "file":
-            File.file.fset(self, value)
-        else:
-            super().__setattr__(name, value)
-
-    async def get_file(self, allow_return_url: bool = False) -> str:
-        if allow_return_url and self.url:
-            return self.url
-        if self.file:
-            return self.file
-        if self.url:
-            self.file_ = await _media.to_path(self.url, suffix=Path(self.name or "").suffix)
-            return self.file_
-        return ""
-
-    async def register_to_file_service(self) -> str:
-        return await _files.url_of(await self.get_file())
-
-    async def to_dict(self) -> dict:
-        return {
-            "type": "file",
-            "data": {"name": self.name, "file": await self.get_file(allow_return_url=True)},
-        }
 
 
 ComponentTypes = {

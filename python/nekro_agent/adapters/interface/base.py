@@ -43,7 +43,8 @@ class BaseAdapter:
         from nekro_agent.models.db_user import DBUser
 
         found = await DBUser.get_by_union_id(self.key, user_id)
-        return PlatformUser(platform_name=self.key, user_id=user_id, user_name=found.username if found else user_id)
+        name = found.username if found else user_id
+        return PlatformUser(platform_name=self.key, user_id=user_id, user_name=name)
 
     async def get_channel_info(self, channel_id: str) -> PlatformChannel:
         from nekro_agent.models.db_chat_channel import DBChatChannel

@@ -30,7 +30,8 @@ class OpenAIResponse(BaseModel):
     log_path: str | None = None
 
     def gen_log(self, lang: str = "zh") -> str:
-        return f"[{self.use_model}] {self.token_input}+{self.token_output} tokens, {self.generation_time_ms} ms"
+        tokens = f"{self.token_input}+{self.token_output} tokens"
+        return f"[{self.use_model}] {tokens}, {self.generation_time_ms} ms"
 
     def price_consumption(
         self, base_rate: float = 1, completion_rate: float = 1, token_price: float = 1

@@ -15,7 +15,9 @@ def get_memory_embedding_model_group() -> str:
 
 
 class EmbeddingService:
-    def __init__(self, model_group: str | None = None, dimension: int | None = None, timeout: int = 30) -> None:
+    def __init__(
+        self, model_group: str | None = None, dimension: int | None = None, timeout: int = 30
+    ) -> None:
         self.model_group = model_group
         self.dimension = dimension
         self.timeout = timeout

@@ -47,7 +47,8 @@ class WebPages:
             if self._router_func is not None:
                 made = self._router_func()
                 if not isinstance(made, APIRouter):
-                    raise TypeError(f"{self.name}: mount_router wants an APIRouter, not {type(made).__name__}")
+                    kind = type(made).__name__
+                    raise TypeError(f"{self.name}: mount_router wants an APIRouter, not {kind}")
                 router.include_router(made)
             page = self._page()
             if page is not None:

@@ -115,7 +115,8 @@ class RecurringTimerService:
             await self.upsert_job(job)
 
     async def _fire(self, job: DBRecurringTimerJob) -> bool:
-        text = texts.RECURRING_FIRED.format(text=f"[{job.title}] {job.event_desc}" if job.title else job.event_desc)
+        about = f"[{job.title}] {job.event_desc}" if job.title else job.event_desc
+        text = texts.RECURRING_FIRED.format(text=about)
         job.last_run_at = datetime.now(UTC)
         try:
             await message_service.push_system_message(job.chat_key, text, True)

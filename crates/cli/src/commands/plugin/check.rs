@@ -50,7 +50,7 @@ async fn reports(
 /// Each alone, so that none can spoil another.
 async fn load(
     workshop: &Workshop,
-    batch: Vec<Result<Given, CheckReport>>,
+    batch: Vec<Result<Given, Box<CheckReport>>>,
 ) -> Result<Vec<CheckReport>, Failure> {
     let mut settings = workshop.settings.clone();
     let mut reports: Vec<Option<CheckReport>> = Vec::new();
@@ -63,7 +63,7 @@ async fn load(
                 settings.given.push(given);
                 reports.push(None);
             }
-            Err(report) => reports.push(Some(report)),
+            Err(report) => reports.push(Some(*report)),
         }
     }
     let app = App::open(&settings).await?;

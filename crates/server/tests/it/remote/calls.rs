@@ -185,6 +185,27 @@ async fn of_several_sockets_the_first_to_answer_speaks() {
 }
 
 #[tokio::test]
+async fn nobody_answers_under_the_name_of_another() {
+    let scene = Scene::new().await;
+    let mut caller = scene.client("app").await;
+    let claiming = async |identity: &str| {
+        let key = scene.key().await;
+        let auth = json!({ "clientId": "mallory", "identity": identity, "key": key });
+        let client = Client::connect(&scene.address, "/function_call", auth).await;
+        client.unwrap()
+    };
+    let _thief = claiming("victim").await;
+    let mut second = claiming("mallory-2").await;
+    let to = |target: &str| json!({ "requestId": 1, "functionName": "f", "target": target });
+    let ack = caller.ask("FUNCTION_CALL", &[to("victim")]).await;
+    assert_eq!(ack["success"], false, "{ack}");
+    let asked = caller.emit("FUNCTION_CALL", &[to("mallory-2")]).await;
+    let (_, _, id) = second.event().await;
+    second.answer(id.unwrap(), json!("mine")).await;
+    assert_eq!(result(&caller.ack(asked).await), "mine");
+}
+
+#[tokio::test]
 async fn a_target_that_is_gone_or_silent_is_an_error() {
     let settings = callgate_server::remote::RemoteSettings {
         call_within: std::time::Duration::from_millis(100),

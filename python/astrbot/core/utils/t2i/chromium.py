@@ -5,10 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import shutil
 import tempfile
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_PLACES = (
+    # Behind the distributions' scripts, which read files that a worker may not.
+    "/usr/lib/chromium/chromium",
+    "/usr/lib/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+    "chromium",
+    "google-chrome",
+)
 _WIDTH, _HEIGHT, _HIGHEST = 1280, 720, 16_000
 _SECONDS = 40.0
 _MEASURE = (
@@ -18,9 +26,10 @@ _MEASURE = (
 
 
 async def draw(page: str, path: str, options: dict) -> bool:
-    """False where there is no browser. Of the options, `full_page` and `viewport` sizes count."""
-    browser = next(filter(None, map(shutil.which, _NAMES)), None)
-    if browser is None:
+    """False where no browser can run. Of the options, `full_page` and `viewport` sizes count."""
+    browser = next(filter(None, map(shutil.which, _PLACES)), None)
+    # A browser reserves far more addresses than a bounded worker has.
+    if browser is None or resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
         return False
     with tempfile.TemporaryDirectory(prefix="render-") as folder:
         file = os.path.join(folder, "page.html")

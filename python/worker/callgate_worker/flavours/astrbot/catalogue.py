@@ -9,6 +9,9 @@ from callgate_worker import host
 from callgate_worker.flavour import Loaded, MethodSpec
 from callgate_worker.flavours.astrbot.loading import owner
 
+REPORTED: set[str] = set()
+"""Names of tools that the host was told of when their plugins were loaded."""
+
 
 class HostTool(FunctionTool):
     """A method of the host (Rust, MCP, another flavour) in a plugin's hands."""
@@ -47,6 +50,7 @@ def methods_of(star: Any) -> list[MethodSpec]:
 
 
 def loaded(star: Any, warnings: list[str]) -> Loaded:
+    REPORTED.update(tool.name for tool in tools_of(star))
     return Loaded(
         id=star.name,
         name=star.display_name or star.name,

@@ -6,9 +6,6 @@ from typing import Any
 
 from callgate_worker.flavours.astrbot.runtime import Runtime
 
-EVENTS: dict[str, Any] = {}
-"""Live events by the host's reference, as long as the host may call back into them."""
-
 
 def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict[str, Any]) -> Any:
     from astrbot.core.platform.astrbot_message import AstrBotMessage, Group, MessageMember
@@ -44,6 +41,8 @@ def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict[str, 
             known.append(event.get_sender_id())
     event.callgate_ref = ref
     event.set_extra("callgate_row", facts.get("row"))
+    # By name, chance or another rule of the session: the model answers, though no command is meant.
+    event.set_extra("callgate_wanted", bool(facts.get("wanted")))
     return event
 
 

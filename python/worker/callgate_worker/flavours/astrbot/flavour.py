@@ -80,14 +80,10 @@ class AstrBot:
 
     async def _handle(self, event: Any, facts: dict[str, Any]) -> None:
         from callgate_worker.flavours.astrbot import pipeline
-        from callgate_worker.flavours.astrbot.events import EVENTS
 
-        ref = event.callgate_ref = getattr(event, "callgate_ref", None) or f"own-{uuid.uuid4().hex}"
-        EVENTS[ref] = event
-        try:
-            await pipeline.handle(self._started(), event, facts)
-        finally:
-            EVENTS.pop(ref, None)
+        if not hasattr(event, "callgate_ref"):
+            event.callgate_ref = f"own-{uuid.uuid4().hex}"
+        await pipeline.handle(self._started(), event, facts)
 
     async def refresh(self) -> None:
         """Mirrors that cannot be renewed stay as they were: a check of a plugin has no models."""
@@ -105,7 +101,8 @@ class AstrBot:
         facts = facts or {}
         event = events.build(self._started(), ref, message, facts)
         await self._handle(event, facts)
-        taken = event.is_stopped() or event._has_send_oper or event.call_llm or event.is_at_or_wake_command
+        meant = event.is_at_or_wake_command or bool(facts.get("wanted"))
+        taken = event.is_stopped() or event._has_send_oper or event.call_llm or meant
         return {"verdict": "taken" if taken else "pass", "stopped": event.is_stopped()}
 
     async def request(self, ref: str, request: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ import gc
 import importlib
 import inspect
 import logging
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -219,7 +218,3 @@ def _module(function: Any) -> str | None:
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__module__", None)
-
-
-def data_folder(runtime: Runtime, star: Any) -> str:
-    return os.fspath(runtime.root / "data" / "plugin_data" / star.name)

@@ -56,7 +56,8 @@ async def _process(
                         yield
                 event._extras.pop("provider_request", None)
             yield
-    if event._has_send_oper or not event.is_at_or_wake_command or event.call_llm or event.is_stopped():
+    meant = event.is_at_or_wake_command or event.get_extra("callgate_wanted")
+    if event._has_send_oper or not meant or event.call_llm or event.is_stopped():
         return
     if runtime.context.get_config()["provider_settings"].get("enable", True):
         async with aclosing(turn.run(runtime, event)) as answers:

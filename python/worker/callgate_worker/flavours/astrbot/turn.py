@@ -188,9 +188,7 @@ class Turn:
             system_prompt=request.get("system_prompt") or "",
             model=request.get("model"),
         )
-        tools = [
-            self.tool(one if isinstance(one, dict) else {"name": one}) for one in request.get("tools") or []
-        ]
+        tools = self._tools(request.get("tools") or [])
         live.func_tool = ToolSet(tools) if tools else None
         if conversation := request.get("conversation"):
             live.conversation = Conversation(
@@ -207,13 +205,28 @@ class Turn:
         system = [{"role": "system", "content": live.system_prompt}] if live.system_prompt else []
         return [*system, *live.contexts, await live.assemble_context()]
 
-    def tool(self, row: dict[str, Any]) -> Any:
-        """The live tool of a name: one of this worker, guarded as in any chat, or a stand-in for a host method."""
+    def _tools(self, offered: list[Any]) -> list[Any]:
+        """The live tools of what the host offers: this request's own, those of this worker as they are now
+        (guarded, as in any chat), and stand-ins for the host's other methods."""
         from astrbot.core.provider.func_tool_manager import guarded
-        from callgate_worker.flavours.astrbot.catalogue import HostTool
+        from callgate_worker.flavours.astrbot.catalogue import REPORTED, HostTool
 
-        known = self.manager.get_func(row["name"]) or self.manager.get_func(row["name"].rpartition("__")[2])
-        return HostTool.of(row) if known is None else guarded(known, self.manager)
+        own = {tool.name: tool for tool in self.run.tools.values()}
+        tools = []
+        for row in (one if isinstance(one, dict) else {"name": one} for one in offered):
+            name = row["name"]
+            known = self.manager.get_func(name) or self.manager.get_func(name.rpartition("__")[2])
+            if name in own:
+                tools.append(own[name])
+            elif known is not None:
+                tools += [guarded(known, self.manager)] if known.active else []
+            elif name not in REPORTED:
+                tools.append(HostTool.of(row))
+        if not own:
+            # Registered since the plugin was loaded: the host has not heard of them.
+            new = [tool for tool in self.manager.func_list if tool.name not in REPORTED and tool.active]
+            tools += [guarded(tool, self.manager) for tool in new]
+        return tools
 
 
 TURNS: dict[str, Turn] = {}

@@ -19,7 +19,9 @@ from nekro_agent.services.command.schemas import (
 from nekro_agent.services.command.wait_manager import wait_manager
 
 
-async def run(context: dict[str, Any], name: str, raw_args: str = "", **_: Any) -> AsyncIterator[dict[str, Any]]:
+async def run(
+    context: dict[str, Any], name: str, raw_args: str = "", **_: Any
+) -> AsyncIterator[dict[str, Any]]:
     """Every response of the command; the host sends them."""
     # The folders of this session become known: a response may name files.
     AgentCtx.of_context(context)
@@ -91,7 +93,6 @@ async def take(context: dict[str, Any], message: dict[str, Any]) -> bool:
     extra = " ".join(f'{name}:"{value}"' for name, value in session.context_data.items())
     async for response in run(context, session.callback_cmd, f"{text} {extra}".strip()):
         if response["parts"]:
-            await host.call(
-                "message_send", session=session.chat_key, parts=response["parts"], record=False, reference=None
-            )
+            sending = {"session": session.chat_key, "parts": response["parts"], "record": False}
+            await host.call("message_send", **sending, reference=None)
     return True

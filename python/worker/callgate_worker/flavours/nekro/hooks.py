@@ -31,7 +31,9 @@ _PLATFORMS = frozenset(
 )
 
 
-async def call(plugin: str, method: str, positional: list[Any], named: dict[str, Any], context: dict[str, Any]) -> Any:
+async def call(
+    plugin: str, method: str, positional: list[Any], named: dict[str, Any], context: dict[str, Any]
+) -> Any:
     """A method, by its function's name or by the decorator's. The context is its first argument."""
     found = plugin_collector.get_plugin(plugin)
     if found is None:
@@ -55,27 +57,29 @@ async def message(context: dict[str, Any], message: dict[str, Any], **_: Any) ->
     if await commands.take(context, message):
         return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
     ctx, given = AgentCtx.of_context(context), chat_message(context, message)
-    signals = []
-    # One after another, as they were loaded: a hook may change the message for the next.
-    for plugin in plugin_collector.get_all_active_plugins():
-        if (hook := plugin.on_user_message_method) is not None:
-            signals.append(await _guarded(plugin, "on_user_message", lambda: hook(ctx, given), _MESSAGE_LIMIT))
-    return {"signal": merge(signals).name, "text": given.content_text}
+    signal = await _signals("on_user_message_method", ctx, given)
+    return {"signal": signal.name, "text": given.content_text}
 
 
 async def system_message(context: dict[str, Any], text: str, **_: Any) -> dict[str, Any]:
-    ctx = AgentCtx.of_context(context)
-    signals = []
+    signal = await _signals("on_system_message_method", AgentCtx.of_context(context), text)
+    return {"signal": signal.name}
+
+
+async def _signals(hook: str, *given: Any) -> MsgSignal:
+    """One plugin after another, as they were loaded: a hook may change the message for the next."""
+    said = []
     for plugin in plugin_collector.get_all_active_plugins():
-        if (hook := plugin.on_system_message_method) is not None:
-            signals.append(await _guarded(plugin, "on_system_message", lambda: hook(ctx, text), _MESSAGE_LIMIT))
-    return {"signal": merge(signals).name}
+        function = getattr(plugin, hook)
+        if function is not None:
+            said += await _together([(plugin, hook, function, given)], _MESSAGE_LIMIT)
+    return merge(said)
 
 
 async def reset(context: dict[str, Any], **_: Any) -> None:
     ctx = AgentCtx.of_context(context)
     hooked = [it for it in plugin_collector.get_all_active_plugins() if it.on_reset_method]
-    await _together([(it, "on_channel_reset", it.on_reset_method, (ctx,)) for it in hooked], _MESSAGE_LIMIT)
+    await _together([(it, "reset", it.on_reset_method, (ctx,)) for it in hooked], _MESSAGE_LIMIT)
 
 
 async def collect(context: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -87,9 +91,10 @@ async def collect(context: dict[str, Any], **_: Any) -> dict[str, Any]:
     shown = [it for it in plugins if it.key not in asleep | hidden]
     injecting = [it for it in shown if it.prompt_inject_method]
     choosing = [it for it in shown if it._collect_methods_func]
+    adding = [(it, "prompt_inject", it.render_inject_prompt, (ctx,)) for it in injecting]
+    picking = [(it, "collect_methods", it.collect_available_methods, (ctx,)) for it in choosing]
     prompts, chosen = await asyncio.gather(
-        _together([(it, "prompt_inject", it.render_inject_prompt, (ctx,)) for it in injecting], _PROMPT_LIMIT),
-        _together([(it, "collect_methods", it.collect_available_methods, (ctx,)) for it in choosing], _PROMPT_LIMIT),
+        _together(adding, _PROMPT_LIMIT), _together(picking, _PROMPT_LIMIT)
     )
     told = [(it.key, str(text)) for it, text in zip(injecting, prompts, strict=True) if text]
     briefs = [(it.key, _brief(it)) for it in plugins if it.key in asleep - hidden]
@@ -180,27 +185,25 @@ def chat_message(context: dict[str, Any], given: dict[str, Any]) -> ChatMessage:
     )
 
 
-Job = tuple[NekroPlugin, str, Callable[..., Awaitable[Any]] | None, tuple[Any, ...]]
+Job = tuple[NekroPlugin, str, Callable[..., Any], tuple[Any, ...]]
 
 
 async def _together(jobs: list[Job], limit: float) -> list[Any]:
     """All at once, each in a task of its own, so that each has its plugin's name."""
-    running = [
-        asyncio.ensure_future(_guarded(plugin, hook, lambda f=function, a=given: f(*a), limit))
-        for plugin, hook, function, given in jobs
-        if function is not None
-    ]
-    return list(await asyncio.gather(*running))
+    return list(await asyncio.gather(*(_guarded(job, limit) for job in jobs)))
 
 
-async def _guarded(plugin: NekroPlugin, hook: str, start: Callable[[], Any], limit: float) -> Any:
+async def _guarded(job: Job, limit: float) -> Any:
+    """The result, or None for a hook that failed or took too long."""
+    plugin, hook, function, given = job
     token = host.plugin.set(plugin.key)
     try:
-        result = start()
+        result = function(*given)
         return await asyncio.wait_for(result, limit) if inspect.isawaitable(result) else result
-    except asyncio.TimeoutError:
+    except TimeoutError:
         logger.error(f"{plugin.key}: {hook} took longer than {limit:g} s and was given up")
-    except Exception as error:
+    # Also one that calls `sys.exit`: it ends nobody but itself.
+    except (Exception, SystemExit) as error:
         logger.opt(exception=error).error(f"{plugin.key}: {hook} failed: {error!r}")
     finally:
         host.plugin.reset(token)

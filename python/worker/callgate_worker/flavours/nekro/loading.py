@@ -64,7 +64,8 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _makes_a_plugin(folder: Path) -> bool:
-    return any(b"NekroPlugin(" in (folder / name).read_bytes() for name in _ENTRIES if (folder / name).is_file())
+    files = [folder / name for name in _ENTRIES if (folder / name).is_file()]
+    return any(b"NekroPlugin(" in file.read_bytes() for file in files)
 
 
 def module_name(entry: Path) -> str:

@@ -18,7 +18,7 @@ def application(plugin: str) -> Any | None:
             return None
         from fastapi import FastAPI
 
-        made = FastAPI(title=found.name, version=found.version, docs_url=None, redoc_url=None, openapi_url=None)
+        made = FastAPI(title=found.name, version=found.version, openapi_url=None)
         made.include_router(router)
         _applications[plugin] = made
     return _applications[plugin]

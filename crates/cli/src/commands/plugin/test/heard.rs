@@ -14,7 +14,10 @@ use serde_json::{Map, Value as Json, json};
 
 /// A mutex, since a plugin may send from several tasks.
 #[derive(Clone, Default)]
-pub struct Heard(Arc<Mutex<Vec<(&'static str, Map<String, Json>)>>>);
+pub struct Heard(Arc<Mutex<Vec<Call>>>);
+
+/// A method and its arguments.
+type Call = (&'static str, Map<String, Json>);
 
 const SEND: &str = "message_send";
 const PUSH: &str = "system_push";

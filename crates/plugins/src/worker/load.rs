@@ -1,0 +1,151 @@
+//! Plugins into and out of a worker.
+
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+
+use callgate_contract::{Value, json};
+use serde_json::Value as Json;
+use tokio::time::timeout;
+
+use super::{Running, Worker};
+use crate::{
+    Loaded, Source, WorkerError,
+    failure::{Failure, described},
+    link::lock,
+};
+
+impl Worker {
+    /// Adds plugins and loads them now, one after the other. One of a known path is loaded anew.
+    pub(crate) async fn load(
+        self: &Arc<Self>,
+        sources: Vec<Source>,
+    ) -> Vec<(Source, Result<Loaded, WorkerError>)> {
+        let covered = {
+            let mut state = lock(&self.state);
+            for source in &sources {
+                state.sources.retain(|known| known.path != source.path);
+                state.sources.push(source.clone());
+            }
+            state.current.as_ref().is_none_or(|running| {
+                let inside = |source: &Source| {
+                    let walls = &running.live.inside;
+                    walls.iter().any(|wall| source.path.starts_with(wall))
+                };
+                sources.iter().all(inside)
+            })
+        };
+        if !covered {
+            // A process cannot be let out of its wall: another starts with a wider one.
+            self.stop().await;
+        }
+        let mut known = HashMap::new();
+        if self.current().is_none() {
+            known = match self.start().await {
+                Ok(results) => results,
+                Err(error) => sources
+                    .iter()
+                    .map(|source| (source.path.clone(), Err(error.clone())))
+                    .collect(),
+            };
+        }
+        let mut results = Vec::new();
+        for source in sources {
+            let result = match known.remove(&source.path) {
+                Some(result) => result,
+                None => self.load_one(&source).await,
+            };
+            results.push((source, result));
+        }
+        results
+    }
+
+    async fn load_one(self: &Arc<Self>, source: &Source) -> Result<Loaded, WorkerError> {
+        let running = self.running().await?;
+        self.load_into(&running, source).await
+    }
+
+    pub(crate) async fn unload(self: &Arc<Self>, plugin: &str, path: &PathBuf) {
+        lock(&self.state)
+            .sources
+            .retain(|source| source.path != *path);
+        if let Some(running) = self.current() {
+            running
+                .loaded
+                .send_modify(|(ids, _)| ids.retain(|id| id != plugin));
+            let arguments = vec![("plugin".to_owned(), Value::Str(plugin.to_owned()))];
+            let limit = self.limit();
+            let asked = self.ask_live(&running.live, "unload", arguments, None);
+            match timeout(limit, asked).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => tracing::warn!(plugin, %error, "a plugin did not unload cleanly"),
+                Err(_) => tracing::warn!(plugin, "a plugin takes too long to unload"),
+            }
+        }
+    }
+
+    pub(super) async fn load_into(
+        self: &Arc<Self>,
+        running: &Running,
+        source: &Source,
+    ) -> Result<Loaded, WorkerError> {
+        let result = self.try_load(running, source).await;
+        match &result {
+            Ok(loaded) => {
+                running.live.knows(&loaded.id, source.path.clone());
+                let id = loaded.id.clone();
+                running.loaded.send_modify(|(ids, _)| ids.push(id));
+                if let Some(plugins) = self.plugins.upgrade() {
+                    plugins.loaded(self, source, loaded).await;
+                }
+            }
+            Err(_) => lock(&self.state)
+                .sources
+                .retain(|known| known.path != source.path),
+        }
+        result
+    }
+
+    async fn try_load(&self, running: &Running, source: &Source) -> Result<Loaded, WorkerError> {
+        let gone = || WorkerError::Ended {
+            worker: self.name.clone(),
+            reason: "the product is being stopped".to_owned(),
+        };
+        let plugins = self.plugins.upgrade().ok_or_else(gone)?;
+        let name = source.name();
+        running.live.knows(&name, source.path.clone());
+        let text = |text: &str| Value::Str(text.to_owned());
+        let data = plugins.data_of(&name).display().to_string();
+        let options = json::from_json(Json::Object(source.options.clone()));
+        let arguments = vec![
+            ("path".to_owned(), text(&source.path.display().to_string())),
+            ("id".to_owned(), Value::Null),
+            ("data".to_owned(), text(&data)),
+            (
+                "options".to_owned(),
+                options.unwrap_or(Value::Dict(Vec::new())),
+            ),
+        ];
+        let _busy = running.live.busy(&name);
+        let _patient = running.live.patient();
+        let limit = plugins.options.load_limit;
+        let asked = self.ask_live(&running.live, "load", arguments, None);
+        let value = match timeout(limit, asked).await {
+            Ok(answer) => answer?,
+            Err(_) => {
+                // It may hold the loop, and nothing else could be loaded.
+                running.live.kill();
+                running.live.over().await;
+                return Err(WorkerError::Deadline {
+                    step: format!("loading {name}"),
+                    seconds: limit.as_secs(),
+                });
+            }
+        };
+        serde_json::from_value(described(&value)).map_err(|error| {
+            WorkerError::Raised(Box::new(Failure {
+                kind: "TypeError".to_owned(),
+                message: format!("the flavour described {name} wrongly: {error}"),
+                ..Failure::default()
+            }))
+        })
+    }
+}

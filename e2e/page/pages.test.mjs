@@ -1,0 +1,111 @@
+// Every other page: what it shows, and that it works.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Scene, log, say } from "./scene.mjs";
+
+let scene, page;
+before(async () => {
+  scene = await Scene.open();
+  page = await scene.page();
+});
+after(async () => {
+  await scene?.close();
+  assert.deepEqual(scene?.outside, [], "nobody else was asked for anything");
+  assert.deepEqual(scene?.complaints, [], "the page complained about nothing");
+});
+
+const open = (name) => page.getByRole("navigation").getByRole("link", { name }).click();
+
+test("a method is found, tried and copied", async () => {
+  await open("Methods");
+  await page.getByRole("searchbox", { name: "Search methods" }).fill("now");
+  await page.getByRole("link", { name: /^now\b/ }).click();
+  await page.getByLabel(/zone/).fill("Asia/Tokyo");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByRole("status").getByText(/\+09:00|Asia\/Tokyo/).waitFor();
+  await page.getByText('now(zone="Asia/Tokyo")', { exact: true }).waitFor();
+  await page.getByRole("button", { name: "curl" }).click();
+  await page.getByRole("button", { name: "Copy" }).click();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^curl .*\/api\/methods\/now\/call/);
+  await page.getByLabel(/zone/).fill("Nowhere/Land");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByRole("alert").waitFor();
+});
+
+test("code runs in the playground", async () => {
+  await open("Playground");
+  const box = page.getByRole("textbox", { name: "Code" });
+  await box.fill('remember("colour", "blue")\nprint(recall("colour")[0]["text"])\nboom');
+  await box.press("Control+Enter");
+  await page.getByText("NameError: name 'boom' is not defined").waitFor();
+  assert.match(await page.locator(".line.mark").textContent(), /boom/);
+  await page.locator("summary", { hasText: "recall" }).waitFor();
+  await page.getByText("blue", { exact: true }).waitFor();
+});
+
+test("a persona is made, used and deleted", async () => {
+  await open("Personas");
+  await page.getByRole("link", { name: "New persona" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("sailor");
+  await page.getByLabel("System prompt").fill("You speak like a sailor.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: "sailor" }).waitFor();
+  await open("Chat");
+  await page.getByRole("combobox", { name: "Persona" }).selectOption("sailor");
+  await say(page, "Hello there");
+  await log(page).getByText("A plain answer.").waitFor();
+  assert.match(JSON.stringify(scene.model.requests.at(-1)), /You speak like a sailor\./);
+  await open("Personas");
+  await page.getByRole("link", { name: "sailor" }).click();
+  await page.getByLabel("System prompt").fill("You speak like a poet.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("You speak like a poet.").waitFor();
+  await page.getByRole("link", { name: "sailor" }).click();
+  await page.getByText("Resulting prompt").click();
+  await page.locator(".preview pre").getByText(/You speak like a poet\./).waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("link", { name: "sailor" }).waitFor({ state: "detached" });
+});
+
+test("a turn shows what was asked", async () => {
+  await open("Turns");
+  await page.getByRole("row").nth(1).getByRole("link").click();
+  await page.getByText("What it replied").waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export" }).click()]);
+  assert.match(download.suggestedFilename(), /^turn-.*\.json$/);
+});
+
+test("a key is made, and opens; revoked, it does not", async () => {
+  await open("Keys");
+  await page.getByRole("combobox", { name: "Scope" }).selectOption("operator");
+  await page.getByRole("button", { name: "New key" }).click();
+  const key = await page.getByRole("status").locator("pre").textContent();
+  assert.match(key, /^callgate_/);
+  const visitor = await scene.blank();
+  await visitor.goto(scene.origin);
+  await visitor.getByLabel("Key").fill("callgate_wrong");
+  await visitor.getByRole("button", { name: "Log in" }).click();
+  await visitor.getByRole("alert").waitFor();
+  await visitor.getByLabel("Key").fill(key);
+  await visitor.getByRole("button", { name: "Log in" }).click();
+  await visitor.getByRole("navigation").waitFor();
+  const rows = page.getByRole("button", { name: /^Revoke callgate|^Revoke / });
+  await rows.last().click();
+  await page.getByText("revoked").waitFor();
+  await visitor.reload();
+  await visitor.getByRole("button", { name: "Log in" }).waitFor();
+});
+
+test("models are listed, and nothing waits for approval", async () => {
+  await open("Models");
+  await page.getByRole("cell", { name: "fake" }).waitFor();
+  await open("Approvals");
+  await page.getByText("Nothing waits for your word.").waitFor();
+});
+
+test("whoever comes without a key is asked for one, and told no more", async () => {
+  const visitor = await scene.blank();
+  await visitor.goto(scene.origin + "/#/keys");
+  await visitor.getByRole("button", { name: "Log in" }).waitFor();
+  assert.equal(await visitor.getByRole("navigation").count(), 0);
+});

@@ -1,0 +1,109 @@
+// A server of our own on a free port with a fresh data directory, and a browser that may speak to
+// nobody else. CALLGATE_BIN names the binary.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+import { FakeModel } from "./model.mjs";
+
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+export class Scene {
+  /** Requests to anybody but our server, and whatever the page complained about. */
+  outside = [];
+  complaints = [];
+
+  static async open({ model = true, config = "" } = {}) {
+    const scene = new Scene();
+    scene.bin = process.env.CALLGATE_BIN;
+    assert.ok(scene.bin, "CALLGATE_BIN names the binary to test");
+    scene.data = mkdtempSync(join(tmpdir(), "callgate-page-"));
+    scene.model = model ? await FakeModel.open() : null;
+    scene.port = await freePort();
+    scene.origin = `http://127.0.0.1:${scene.port}`;
+    const list = scene.model ? `[[models.list]]\nid = "fake"\nbase_url = "${scene.model.url}"\nkey = "none"\nprice = { input = 3.0, output = 15.0 }\n` : "";
+    writeFileSync(join(scene.data, "callgate.toml"), `${config}\n${list}`);
+    await scene.start();
+    scene.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+    return scene;
+  }
+
+  async start() {
+    const environment = { PATH: process.env.PATH, HOME: this.data };
+    this.server = spawn(this.bin, ["serve", "--data", this.data, "--listen", `127.0.0.1:${this.port}`], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+    const lines = createInterface({ input: this.server.stdout });
+    await new Promise((done, failed) => {
+      this.server.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
+      lines.on("line", (line) => {
+        const link = /\S+\/login#\S+/.exec(line)?.[0];
+        if (link) this.link = link;
+        // Printed after the link, which first start alone has.
+        if (line.includes("What to try") || (this.link && line.startsWith("data:"))) setTimeout(done, link ? 0 : 50);
+      });
+    });
+  }
+
+  /** As a power cut would. */
+  async kill() {
+    const gone = new Promise((done) => this.server.once("exit", done));
+    this.server.kill("SIGKILL");
+    await gone;
+  }
+
+  /** A page that is logged in by the printed link. */
+  async page(options = {}) {
+    const page = await this.blank(options);
+    await page.goto(this.link);
+    await page.getByRole("textbox", { name: /message|消息|メッセージ/i }).first().waitFor();
+    return page;
+  }
+
+  async blank(options = {}) {
+    const context = await this.browser.newContext({ viewport: { width: 1200, height: 850 }, locale: "en-US", acceptDownloads: true, ...options });
+    // Only a page that was opened by the test may grant this.
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: this.origin });
+    const page = await context.newPage();
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(this.origin + "/") && !/^(data|blob|about):/.test(url)) this.outside.push(url);
+    });
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !/Failed to load resource|ERR_/.test(message.text())) this.complaints.push(message.text());
+    });
+    page.on("dialog", (dialog) => void dialog.accept());
+    return page;
+  }
+
+  async close() {
+    await this.browser?.close();
+    this.model?.close();
+    const gone = new Promise((done) => this.server.once("exit", done));
+    if (this.server.exitCode === null && this.server.signalCode === null) {
+      this.server.kill("SIGTERM");
+      await gone;
+    }
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+/** Says it, and waits until the turn is over. */
+export async function say(page, text) {
+  await page.getByRole("textbox", { name: "Write a message…" }).fill(text);
+  await page.keyboard.press("Enter");
+  await page.getByRole("log").getByText(text).first().waitFor();
+}
+
+export const log = (page) => page.getByRole("log");
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}

@@ -1,0 +1,59 @@
+"""Routes of plugins: which application a path finds, and what it sees of the path."""
+
+import os
+import tempfile
+import unittest
+
+from rig import Rig  # noqa: F401  (it makes the worker's packages importable)
+
+from callgate_worker import host
+from callgate_worker.web import Web
+
+
+class Routes(unittest.IsolatedAsyncioTestCase):
+    def setUp(self):
+        self.seen = []
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        before = os.getcwd()
+        os.chdir(folder)
+        self.addCleanup(os.chdir, before)
+        self.web = Web(self.find)
+
+    def find(self, plugin):
+        async def application(scope, receive, send):
+            self.seen.append((host.plugin.get(), scope["path"], scope["root_path"]))
+
+        return application if plugin == "author.notes" else None
+
+    async def ask(self, path, kind="http"):
+        sent = []
+
+        async def send(event):
+            sent.append(event)
+
+        await self.web({"type": kind, "path": path, "root_path": ""}, None, send)
+        return sent
+
+    async def test_a_path_finds_its_plugin_and_is_cut(self):
+        await self.ask("/author.notes/a/b")
+        await self.ask("/author.notes")
+        root = "/plugins/author.notes"
+        self.assertEqual(self.seen, [("author.notes", "/a/b", root), ("author.notes", "/", root)])
+
+    async def test_a_plugin_without_routes_is_not_found(self):
+        start, _ = await self.ask("/other/a")
+        self.assertEqual(start["status"], 404)
+        (close,) = await self.ask("/other/a", "websocket")
+        self.assertEqual(close["type"], "websocket.close")
+
+    async def test_the_socket_is_where_the_worker_started(self):
+        os.mkdir("elsewhere")
+        home = os.getcwd()
+        os.chdir("elsewhere")
+        listener = self.web._listen()
+        self.addCleanup(listener.close)
+        self.assertTrue(os.path.exists(os.path.join(home, "web.sock")))
+
+
+if __name__ == "__main__":
+    unittest.main()
