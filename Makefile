@@ -13,9 +13,10 @@ demo: ## Build, then take the guided tour in the real sandbox.
 
 page: web/dist/index.html ## Build the page that the binary takes in; without Node a plain one stands in for it.
 
+# Not `npm ci`: it refuses a lock file without the bundler's binaries for other systems.
 web/dist/index.html: $(shell find web/src web/public -type f ! -name schema.d.ts) web/index.html web/package-lock.json web/vite.config.ts docs/openapi.json
 	@if command -v npm >/dev/null; then \
-		npm ci --prefix web --ignore-scripts --no-audit --no-fund --silent && npm run build --prefix web --silent; \
+		npm install --no-save --prefix web --ignore-scripts --no-audit --no-fund --silent && npm run build --prefix web --silent; \
 	else echo "no npm: the page will be a plain one"; fi
 
 page-test: page ## The page in a real browser, against the binary that holds it.

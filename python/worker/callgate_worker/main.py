@@ -125,6 +125,8 @@ class Worker:
         host.plugin.set(id or Path(path).name)
         folder = Path(data)
         folder.mkdir(parents=True, exist_ok=True)
+        # A plugin's file changed within a second, to the same size, would come from its old bytecode.
+        sys.dont_write_bytecode = True
         loaded = await self._flavour.load(Source(Path(path), id, folder, options))
         if loaded.id not in self._loaded:
             self._loaded.append(loaded.id)

@@ -235,8 +235,13 @@ export class ChatSession {
 
   /** An empty conversation becomes the current one. */
   async fresh(): Promise<void> {
+    // What was just sent first finds its place in the conversation that is left.
+    for (let wait = 0; this.#sent && wait < 10; wait++) {
+      await new Promise((done) => setTimeout(done, 150));
+      await this.read();
+    }
     const id = this.#conversation?.id;
-    if (!id || !this.#visible.length) return;
+    if (!id || !this.items.length) return;
     const copy = await post<Conversation>(`conversations/${id}/fork`, { upto: 0 });
     await patch(`conversations/${copy.id}`, { title: "" });
     await this.readAll();

@@ -35,7 +35,10 @@ impl Turn {
             return Ok(());
         }
         let shows_chat = self.shows_chat();
-        let rows = self.rows(if shows_chat { ROWS } else { NEWEST }).await?;
+        let rows = match shows_chat {
+            true => self.own(self.rows(ROWS).await?).await?,
+            false => self.rows(NEWEST).await?,
+        };
         match self.shape.system.clone() {
             Some(system) => self.request.messages.push(ModelMessage::system(system)),
             None => {
@@ -130,6 +133,31 @@ impl Turn {
         let log = self.agent.store().log();
         let mut rows = log.list(&self.facts.session, newest).await?;
         rows.retain(|row| !row.hidden);
+        Ok(rows)
+    }
+
+    /// What other conversations of the session were asked and answered stays theirs. A copy of a
+    /// conversation has the turns it was copied with.
+    async fn own(&self, mut rows: Vec<LogRow>) -> Result<Vec<LogRow>, TurnError> {
+        let Some(conversation) = self.facts.conversation else {
+            return Ok(rows);
+        };
+        let store = self.agent.store();
+        let (turns, session) = (store.turns(), &self.facts.session);
+        let mut elsewhere = turns.elsewhere(session, conversation, ROWS).await?;
+        if elsewhere.is_empty() {
+            return Ok(rows);
+        }
+        let history = store.conversations().history(conversation).await?;
+        elsewhere.retain(|turn| !history.iter().any(|row| row.turn == Some(*turn)));
+        // What was said to people has no turn of its own: it follows what it answers.
+        let mut theirs = false;
+        rows.retain(|row| {
+            if let Some(turn) = row.turn {
+                theirs = elsewhere.contains(&turn);
+            }
+            !theirs
+        });
         Ok(rows)
     }
 

@@ -392,3 +392,39 @@ async fn a_history_changed_from_elsewhere_is_what_the_next_turn_sees() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn code_mode_shows_the_chat_of_its_own_conversation() {
+    on_each_engine(async |home: Home| {
+        let stage = Stage::new(home.open().await, two_answers().says("Three."));
+        let conversations = stage.agent.store().conversations();
+        let say = async |text: &str| {
+            stage.hears_from("ann", text, Some(Mode::Code)).await;
+            let requests = stage.model.requests();
+            let last = requests.last().unwrap().messages.last().cloned();
+            format!("{last:?}")
+        };
+        assert!(say("the first words").await.contains("the first words"));
+        let first = current(stage.agent.store()).await.unwrap();
+        let new = NewConversation::default();
+        conversations.create(&session(), new).await.unwrap();
+        let shown = say("the second words").await;
+        assert!(shown.contains("the second words"), "{shown}");
+        assert!(
+            !shown.contains("first words") && !shown.contains("One."),
+            "{shown}"
+        );
+        let copy = conversations.fork(first, None).await.unwrap();
+        conversations.switch(&session(), copy.id).await.unwrap();
+        let shown = say("the third words").await;
+        assert!(
+            shown.contains("first words") && shown.contains("One."),
+            "{shown}"
+        );
+        assert!(
+            !shown.contains("second words") && !shown.contains("Two."),
+            "{shown}"
+        );
+    })
+    .await;
+}

@@ -59,6 +59,27 @@ impl Turns<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// The session's newest `limit` turns that belong to another conversation than this one.
+    pub async fn elsewhere(
+        &self,
+        session: &SessionKey,
+        conversation: ConversationId,
+        limit: u32,
+    ) -> Result<Vec<JournalId>, StoreError> {
+        let select = sqlx::query(
+            "SELECT id FROM turn WHERE session = $1 AND conversation <> $2
+             ORDER BY id DESC LIMIT $3",
+        );
+        let rows = select
+            .bind(session.to_string())
+            .bind(conversation.to_string())
+            .bind(i64::from(limit))
+            .fetch_all(&self.0.database.readers)
+            .await?;
+        let read = |found: &AnyRow| row::read_journal(&get::<String>(found, "id")?);
+        rows.iter().map(read).collect()
+    }
+
     /// Turns of the agents that this turn called, oldest first.
     pub async fn children(&self, turn: JournalId) -> Result<Vec<Turn>, StoreError> {
         let rows = sqlx::query("SELECT * FROM turn WHERE parent = $1 ORDER BY id")

@@ -454,3 +454,21 @@ async fn a_turn_leaves_its_messages_with_its_id_and_tokens() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_history_is_searched_by_its_words() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let new = NewConversation {
+            messages: vec![said("user", "Where is the Grünkohl?")],
+            ..NewConversation::default()
+        };
+        let conversations = store.conversations();
+        let created = conversations.create(&session("a"), new).await.unwrap();
+        for (words, holds) in [("grünkohl", true), ("WHERE", true), ("elsewhere", false)] {
+            let found = conversations.holds(created.id, words).await.unwrap();
+            assert_eq!(found, holds, "{words}");
+        }
+    })
+    .await;
+}

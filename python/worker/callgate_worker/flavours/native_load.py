@@ -114,7 +114,7 @@ def entry(path: Path) -> tuple[Path, list[str] | None]:
 
 
 def bring_in(name: str, file: Path, places: list[str] | None) -> ModuleType:
-    # A changed file of the same second and size would otherwise come from its old bytecode.
+    # New files are seen at once.
     importlib.invalidate_caches()
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
     if spec is None or spec.loader is None:
