@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run demo page page-test test bench soak lint fmt prepare
+.PHONY: run demo page library page-test test bench soak lint fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
@@ -11,7 +11,10 @@ run: page ## Build, then serve: it says what to try, and needs no key.
 demo: ## Build, then take the guided tour in the real sandbox.
 	@$(CARGO) run -p callgate-cli -- demo
 
-page: web/dist/index.html ## Build the page that the binary takes in; without Node a plain one stands in for it.
+page: web/dist/index.html library ## Build the page that the binary takes in; without Node a plain one stands in for it.
+
+library: ## The Socket.IO client that the binary hands to other pages, from its npm package.
+	@if command -v npm >/dev/null; then ./e2e/install node; fi
 
 # Not `npm ci`: it refuses a lock file without the bundler's binaries for other systems.
 web/dist/index.html: $(shell find web/src web/public -type f ! -name schema.d.ts) web/index.html web/package-lock.json web/vite.config.ts docs/openapi.json
