@@ -48,6 +48,17 @@ test(`a burst of ${EMITS} to another client arrives whole and in order`, async (
   assert.equal(seen.findIndex((requestId, place) => requestId !== place), -1);
 });
 
+test("more calls under way than one client may have: each waits its turn and is answered", async () => {
+  const socket = await scene.connect("/function_call", auth("eager"));
+  const answers = await Promise.all(
+    Array.from({ length: 400 }, (_, requestId) => {
+      const data = { requestId, functionName: "nap", args: [0.02], target: "server" };
+      return new Promise((resolve) => socket.emit("FUNCTION_CALL", data, resolve));
+    }),
+  );
+  assert.ok(answers.every((answer) => answer.result === "rested"));
+});
+
 test("a client that does not read holds up nobody else", async () => {
   const stuck = scene.socket("/function_call", auth("stuck"), { transports: ["websocket"] });
   await connected(stuck);

@@ -133,14 +133,17 @@ export function connected(socket) {
   });
 }
 
-/** The arguments of the next `event`. */
-export function next(socket, event) {
+/** The arguments of the next `event` that is `wanted`. */
+export function next(socket, event, wanted = () => true) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`no ${event} came`)), PATIENCE);
-    socket.once(event, (...args) => {
+    const heard = (...args) => {
+      if (!wanted(...args)) return;
       clearTimeout(late);
+      socket.off(event, heard);
       resolve(args);
-    });
+    };
+    socket.on(event, heard);
   });
 }
 

@@ -20,26 +20,29 @@ impl App {
         verdict: Verdict,
         always: bool,
     ) -> Result<Json, Failure> {
-        let approval = self.gate.answer(id, verdict.into(), always).await?;
-        let run = approval.ask.journal;
+        let run = self.store.approvals().get(id).await?.ask.journal;
         if let Some(turn) = self.turn_of(run).await? {
-            let report = self.go_on(turn, id).await?;
+            // Both asked before the answer is given: what still waits may end right after it.
+            let answering = self.is_answering(turn).await?;
+            let approval = self.gate.answer(id, verdict.into(), always).await?;
+            let report = self.go_on(turn, id, answering).await?;
             return Ok(json!({
                 "approval": shown(&approval),
                 "continues": report.is_none(),
                 "report": report,
             }));
         }
+        let waits = self.store.journal().run(run).await?.finish.is_none();
+        let approval = self.gate.answer(id, verdict.into(), always).await?;
         let report = match self.continue_answered(run).await {
             // How the call went on is told, but the answer itself was given.
             Some(Err(failure)) => Some(json!(failure)),
             Some(Ok(report)) => Some(report),
             None => None,
         };
-        let finish = self.store.journal().run(run).await?.finish;
         Ok(json!({
             "approval": shown(&approval),
-            "continues": report.is_none() && finish.is_none(),
+            "continues": waits && report.is_none(),
             "report": report,
         }))
     }

@@ -103,16 +103,22 @@ impl App {
         }
     }
 
-    /// Goes on with a turn whose approval was answered. `None` if it does so by itself: it waits
-    /// still, or another turn has the session and this one comes after it.
+    /// Has this turn, or another one, its session now?
+    pub(super) async fn is_answering(&self, turn: JournalId) -> Result<bool, Failure> {
+        let session = self.store.turns().get(turn).await?.start.session;
+        Ok(self.agent().await?.is_answering(&session))
+    }
+
+    /// Goes on with a turn whose approval was answered. `None` if it does so by itself, its session
+    /// being `answering`: it waits still, or another turn has the session and this one comes after.
     pub(super) async fn go_on(
         &self,
         turn: JournalId,
         approval: i64,
+        answering: bool,
     ) -> Result<Option<Json>, Failure> {
         let agent = self.agent().await?;
-        let session = self.store.turns().get(turn).await?.start.session;
-        if agent.is_answering(&session) {
+        if answering {
             tokio::spawn(async move {
                 if let Err(error) = agent.go_on_after(approval, Watch::default()).await {
                     tracing::warn!(turn = %turn.0, %error, "a turn could not go on");
@@ -120,6 +126,7 @@ impl App {
             });
             return Ok(None);
         }
+        let session = self.store.turns().get(turn).await?.start.session;
         let messages: Arc<Mutex<Vec<Message>>> = Arc::default();
         let hear: Hear = {
             let messages = messages.clone();

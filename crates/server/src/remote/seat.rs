@@ -157,6 +157,9 @@ impl Server {
 
     /// In order: the next event begins when this one is answered or has outlasted our patience.
     async fn answer(&self, peer: &Peer, incoming: Incoming, beside: &Arc<Semaphore>) {
+        // Before it begins: once begun it may stand in line for the database, and must be polled
+        // until it is through, or nobody behind it ever is.
+        let permit = beside.clone().acquire_owned().await;
         let id = incoming.id;
         let call = Call {
             remote: self.remote.clone(),
@@ -181,7 +184,6 @@ impl Server {
             Handled::Now(answer) => return acknowledge(peer, id, answer),
             Handled::Later(later) => later,
         };
-        let permit = beside.clone().acquire_owned().await;
         let peer = peer.clone();
         tokio::spawn(async move {
             acknowledge(&peer, id, later.await);
