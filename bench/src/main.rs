@@ -8,10 +8,12 @@
     reason = "a program for a terminal, whose peers are processes"
 )]
 
+mod astrbot;
 mod calls;
 mod goals;
 mod load;
 mod messages;
+mod openai;
 mod peer;
 mod plugins;
 mod process;
@@ -49,11 +51,18 @@ enum Command {
     Soak(soak::Soak),
     /// Only what concerns plugins.
     Plugins,
+    /// Only AstrBot's plugins, beside AstrBot itself.
+    Astrbot,
     /// Only the calls of remote clients, beside npm's server.
     Remote,
     /// Our server of the part above, in a process of its own; ends with its standard input.
     #[command(hide = true)]
     RemoteServer,
+    /// Only chat completions over OpenAI's API, beside LiteLLM's proxy.
+    Openai,
+    /// Our server of the part above, as that one.
+    #[command(hide = true)]
+    OpenaiServer,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -63,7 +72,10 @@ fn main() -> anyhow::Result<()> {
     let table = match arguments.command {
         Some(Command::Soak(soak)) => return soak::soak(&runtime, &soak),
         Some(Command::RemoteServer) => return runtime.block_on(remote::serve()),
+        Some(Command::OpenaiServer) => return runtime.block_on(openai::serve()),
+        Some(Command::Openai) => runtime.block_on(round::openai(quick))?,
         Some(Command::Remote) => runtime.block_on(round::remote(quick))?,
+        Some(Command::Astrbot) => runtime.block_on(round::astrbot(quick))?,
         Some(Command::Plugins) => runtime.block_on(round::plugins(quick))?,
         Some(Command::Turns) => runtime.block_on(round::turns(quick))?,
         None => runtime.block_on(round::measure(quick))?,

@@ -28,10 +28,10 @@ const LOADS: [(usize, usize); 4] = [(1, 1), (1, 8), (50, 1), (50, 8)];
 const IDLE: usize = 5_000;
 
 /// A server in a process of its own, ended with this value.
-struct Server {
+pub(crate) struct Server {
     process: Child,
-    address: String,
-    key: String,
+    pub(crate) address: String,
+    pub(crate) key: String,
 }
 
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ struct Ready {
 }
 
 impl Server {
-    fn start(command: &mut Command) -> anyhow::Result<Server> {
+    pub(crate) fn start(command: &mut Command) -> anyhow::Result<Server> {
         let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -67,7 +67,7 @@ impl Server {
     }
 
     /// Used so far, by all its threads.
-    fn cpu(&self) -> anyhow::Result<Duration> {
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
         let (_, fields) = text.rsplit_once(") ").context("/proc/PID/stat")?;
         let mut fields = fields.split(' ').skip(11);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    calls::Calls, load::Load, messages::Messages, peer::HttpPeer, plugins, process, remote,
-    scene::Scene, starts::Starts, table::Table, ten, turns::Turns,
+    astrbot, calls::Calls, load::Load, messages::Messages, openai, peer::HttpPeer, plugins,
+    process, remote, scene::Scene, starts::Starts, table::Table, ten, turns::Turns,
 };
 
 struct Size {
@@ -36,8 +36,10 @@ pub(crate) async fn measure(quick: bool) -> anyhow::Result<Table> {
         let scene = Arc::new(Scene::new().await?);
         sandbox(&scene, &size, table).await?;
         plugins::measure(&scene, quick, table).await?;
+        astrbot::measure(quick, table).await?;
         agent(scene, quick, table).await?;
-        remote::measure(quick, table).await
+        remote::measure(quick, table).await?;
+        openai::measure(quick, table).await
     })
     .await
 }
@@ -60,9 +62,19 @@ pub(crate) async fn plugins(quick: bool) -> anyhow::Result<Table> {
     .await
 }
 
+/// What concerns AstrBot's plugins.
+pub(crate) async fn astrbot(quick: bool) -> anyhow::Result<Table> {
+    noted(async |table: &mut Table| astrbot::measure(quick, table).await).await
+}
+
 /// What concerns remote clients.
 pub(crate) async fn remote(quick: bool) -> anyhow::Result<Table> {
     noted(async |table: &mut Table| remote::measure(quick, table).await).await
+}
+
+/// What concerns OpenAI's API.
+pub(crate) async fn openai(quick: bool) -> anyhow::Result<Table> {
+    noted(async |table: &mut Table| openai::measure(quick, table).await).await
 }
 
 async fn noted(

@@ -28,8 +28,8 @@ pub(crate) struct Turns {
     known: Samples,
 }
 
-/// Calls `pure` until it was called as often as the message says, then answers.
-struct Caller;
+/// Calls this method until it was called as often as the message says, then answers.
+pub(crate) struct Caller(pub(crate) &'static str);
 
 impl Model for Caller {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
@@ -40,7 +40,7 @@ impl Model for Caller {
         let made = turn.iter().filter(made).count();
         let events = if made < wanted(turn) {
             vec![
-                ModelEvent::ToolCall(call("pure", made)),
+                ModelEvent::ToolCall(call(self.0, made)),
                 ModelEvent::Finished {
                     reason: FinishReason::ToolCalls,
                 },
@@ -82,7 +82,7 @@ fn wanted(turn: &[ModelMessage]) -> usize {
     }
 }
 
-struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl Outbox for Nowhere {
     fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
@@ -138,7 +138,7 @@ pub(crate) async fn message(
 
 impl Turns {
     pub(crate) async fn measure(scene: &Scene, quick: bool) -> anyhow::Result<Turns> {
-        let agent = agent(scene.coder.clone(), Arc::new(Caller));
+        let agent = agent(scene.coder.clone(), Arc::new(Caller("pure")));
         let mut turns = Turns::default();
         for (calls, samples) in CALLS.into_iter().zip(&mut turns.steps) {
             let times = match quick {

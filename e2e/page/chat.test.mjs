@@ -16,7 +16,7 @@ after(async () => {
 });
 
 const fresh = async () => {
-  await page.getByRole("button", { name: "+ New conversation" }).click();
+  await page.getByRole("button", { name: "New conversation" }).click();
   await page.getByRole("heading", { name: "What would you like to try?" }).waitFor();
 };
 const conversations = (on = page) => on.getByRole("complementary", { name: "Conversations" });
@@ -51,6 +51,16 @@ test("a picture that code drew is shown", async () => {
   await page.waitForFunction((it) => it.naturalWidth === 100, await picture.elementHandle());
 });
 
+test("a sound that code made can be played", async () => {
+  await fresh();
+  await say(page, "Make a sound");
+  const sound = log(page).locator("audio");
+  await sound.waitFor();
+  await page.waitForFunction((it) => it.duration === 0.5, await sound.elementHandle());
+  await sound.evaluate((it) => it.play());
+  await page.waitForFunction((it) => it.ended, await sound.elementHandle());
+});
+
 test("a call waits for a word: denied, then allowed", async () => {
   await fresh();
   await say(page, "Please keep my colour");
@@ -62,6 +72,10 @@ test("a call waits for a word: denied, then allowed", async () => {
   await say(page, "Please keep my colour again");
   await log(page).getByRole("button", { name: "Allow", exact: true }).click();
   await log(page).getByText("Kept.", { exact: true }).waitFor();
+  const card = log(page).locator("details.turn").last();
+  await card.getByText("Details").waitFor();
+  await card.locator("summary", { hasText: "remember" }).click();
+  await log(page).getByText(/^Allowed by/).waitFor();
 });
 
 test("an edited message branches, and the old branch is still there", async () => {
@@ -130,7 +144,12 @@ test("files come by paste and by drop, and are sent", async () => {
   await log(page).getByRole("link", { name: "dropped.txt" }).waitFor();
 });
 
-test("a turn is stopped", async () => {
+test("a turn is stopped, by a button or by Escape", async () => {
+  await fresh();
+  await say(page, "Be slow, please");
+  await log(page).getByText(/word3 word4/).waitFor();
+  await page.getByRole("textbox", { name: "Write a message…" }).press("Escape");
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   await fresh();
   await say(page, "Be slow");
   await log(page).getByText(/word3 word4/).waitFor();
@@ -154,6 +173,18 @@ test("the reader is followed to the end, but not dragged there", async () => {
   assert.equal(await log(page).evaluate((node) => node.scrollTop), at);
   await page.getByRole("button", { name: "To the newest message" }).click();
   assert.ok((await gap()) < 60);
+});
+
+test("a megabyte of text is shown from its beginning", async () => {
+  await fresh();
+  const box = page.getByRole("textbox", { name: "Write a message…" });
+  await box.evaluate((node) => {
+    node.value = "huge ".repeat(200_000);
+    node.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await box.press("Enter");
+  await log(page).getByRole("article").getByRole("button", { name: /^Show all (1000000|999999) characters/ }).first().waitFor();
+  await log(page).getByText("A plain answer.").waitFor();
 });
 
 test("hostile text does no harm", async () => {
@@ -183,6 +214,8 @@ test("an agent's own turn is part of the tree", async () => {
   await log(page).getByRole("article").getByText("Forty-two.", { exact: true }).waitFor();
   const card = log(page).locator("details.turn").first();
   const child = card.locator("details.child");
+  // It hangs below the call that began it.
+  await card.locator(".call", { hasText: "ask_helper" }).locator("details.child").waitFor();
   await child.locator("summary").first().click();
   await child.getByText("The whole journal").waitFor();
 });

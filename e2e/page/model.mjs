@@ -11,6 +11,12 @@ png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 100, 80
 open("/app/shared/squares.png", "wb").write(png)
 send_file("/app/shared/squares.png")`;
 
+const SOUND = `import wave
+with wave.open("/app/shared/tone.wav", "wb") as tone:
+    tone.setparams((1, 2, 8000, 0, "NONE", ""))
+    tone.writeframes(b"\\0\\0" * 4000)
+send_file("/app/shared/tone.wav")`;
+
 const HOSTILE = `<img src=x onerror="window.harmed=1"> <script>window.harmed=1</script>
 [a link](javascript:window.harmed=1) ![x](http://192.0.2.1/track.png)
 
@@ -25,6 +31,8 @@ const ANSWERS = [
   ["cube", (asked) => fenced(`sizes = [1, 2, 3]\nprint("volumes")\n${asked.includes("NameError") ? "cubes = [n ** 3 for n in sizes]" : "cubes = [n ** 3 for n in size]"}\nsend_message(f"The cubes are {cubes}")`)],
   ["clock", () => fenced('moment = now("Asia/Tokyo")\nprint(moment.isoformat())\nsend_message("It is the hour " + moment.strftime("%H"))')],
   ["picture", () => fenced(PICTURE)],
+  ["sound", () => fenced(SOUND)],
+  ["remind", () => fenced('send_message(set_timer("Water the fern.", minutes=60))')],
   ["keep", () => fenced('remember("colour", "blue")\nsend_message("Kept.")')],
   ["helper", () => fenced('send_message(ask_helper("What is six times seven?"))')],
   ["six times seven", () => "Forty-two."],

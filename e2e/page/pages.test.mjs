@@ -5,7 +5,7 @@ import { Scene, log, say } from "./scene.mjs";
 
 let scene, page;
 before(async () => {
-  scene = await Scene.open();
+  scene = await Scene.open({ config: '[approval]\nask = ["forget"]\n' });
   page = await scene.page();
 });
 after(async () => {
@@ -14,7 +14,7 @@ after(async () => {
   assert.deepEqual(scene?.complaints, [], "the page complained about nothing");
 });
 
-const open = (name) => page.getByRole("navigation").getByRole("link", { name }).click();
+const open = (name) => page.getByRole("navigation", { name: "Callgate" }).getByRole("link", { name }).click();
 
 test("a method is found, tried and copied", async () => {
   await open("Methods");
@@ -25,8 +25,14 @@ test("a method is found, tried and copied", async () => {
   await page.getByRole("status").getByText(/\+09:00|Asia\/Tokyo/).waitFor();
   await page.getByText('now(zone="Asia/Tokyo")', { exact: true }).waitFor();
   await page.getByRole("button", { name: "curl" }).click();
-  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("group", { name: "Copy as" }).getByRole("button", { name: "Copy" }).click();
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^curl .*\/api\/methods\/now\/call/);
+  await page.getByText("Last calls").waitFor();
+  await page.getByText("Who may call it").waitFor();
+  for (const form of ["Python", "Socket.IO", "MCP"]) {
+    await page.getByRole("button", { name: form, exact: true }).click();
+    await page.locator("pre.sample").filter({ hasText: "now" }).waitFor();
+  }
   await page.getByLabel(/zone/).fill("Nowhere/Land");
   await page.getByRole("button", { name: "Call", exact: true }).click();
   await page.getByRole("alert").waitFor();
@@ -41,6 +47,19 @@ test("code runs in the playground", async () => {
   assert.match(await page.locator(".line.mark").textContent(), /boom/);
   await page.locator("summary", { hasText: "recall" }).waitFor();
   await page.getByText("blue", { exact: true }).waitFor();
+});
+
+test("what code does is seen while it runs, and what it asks for is answered there", async () => {
+  const box = page.getByRole("textbox", { name: "Code" });
+  await box.fill('now()\nprint("on my way", flush=True)\nforget("colour")\nprint("never")');
+  await box.press("Control+Enter");
+  const seen = page.getByRole("region", { name: "Result" });
+  await seen.getByText("on my way").first().waitFor();
+  assert.equal(await page.getByRole("button", { name: "Running…" }).count(), 1);
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).waitFor();
+  await seen.getByText("MethodError: 'forget' was denied by the operator").waitFor();
+  await seen.locator("summary", { hasText: "now" }).waitFor();
 });
 
 test("a persona is made, used and deleted", async () => {
@@ -60,19 +79,17 @@ test("a persona is made, used and deleted", async () => {
   await page.getByLabel("System prompt").fill("You speak like a poet.");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("You speak like a poet.").waitFor();
+  await open("Chat");
+  await say(page, "Hello again");
+  await log(page).getByText("A plain answer.").nth(1).waitFor();
+  assert.match(JSON.stringify(scene.model.requests.at(-1)), /You speak like a poet\./, "the next prompt has it");
+  await open("Personas");
   await page.getByRole("link", { name: "sailor" }).click();
-  await page.getByText("Resulting prompt").click();
-  await page.locator(".preview pre").getByText(/You speak like a poet\./).waitFor();
+  // What is being written is seen in the prompt before it is saved.
+  await page.getByLabel("System prompt").fill("You speak like a pirate.");
+  await page.getByRole("region", { name: "Resulting prompt" }).getByText(/You speak like a pirate\./).first().waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("link", { name: "sailor" }).waitFor({ state: "detached" });
-});
-
-test("a turn shows what was asked", async () => {
-  await open("Turns");
-  await page.getByRole("row").nth(1).getByRole("link").click();
-  await page.getByText("What it replied").waitFor();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export" }).click()]);
-  assert.match(download.suggestedFilename(), /^turn-.*\.json$/);
 });
 
 test("a key is made, and opens; revoked, it does not", async () => {
@@ -98,7 +115,7 @@ test("a key is made, and opens; revoked, it does not", async () => {
 
 test("models are listed, and nothing waits for approval", async () => {
   await open("Models");
-  await page.getByRole("cell", { name: "fake" }).waitFor();
+  await page.getByRole("listitem").filter({ hasText: "fake" }).waitFor();
   await open("Approvals");
   await page.getByText("Nothing waits for your word.").waitFor();
 });

@@ -1,11 +1,13 @@
 // A server of our own on a free port with a fresh data directory, and a browser that may speak to
-// nobody else. CALLGATE_BIN names the binary.
+// nobody else. CALLGATE_BIN names the binary; CALLGATE_PAGE a built page to show in place of the one
+// that the binary holds, for whoever works on it.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { homedir, tmpdir } from "node:os";
+import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 import { FakeModel } from "./model.mjs";
@@ -17,7 +19,8 @@ export class Scene {
   outside = [];
   complaints = [];
 
-  static async open({ model = true, config = "" } = {}) {
+  /** `plugins`: names of folders beside this file. */
+  static async open({ model = true, config = "", plugins = [] } = {}) {
     const scene = new Scene();
     scene.bin = process.env.CALLGATE_BIN;
     assert.ok(scene.bin, "CALLGATE_BIN names the binary to test");
@@ -27,14 +30,24 @@ export class Scene {
     scene.origin = `http://127.0.0.1:${scene.port}`;
     const list = scene.model ? `[[models.list]]\nid = "fake"\nbase_url = "${scene.model.url}"\nkey = "none"\nprice = { input = 3.0, output = 15.0 }\n` : "";
     writeFileSync(join(scene.data, "callgate.toml"), `${config}\n${list}`);
+    scene.plugins = plugins.map((name) => new URL(`plugins/${name}`, import.meta.url).pathname);
+    if (plugins.length) scene.#prepare();
     await scene.start();
     scene.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
     return scene;
   }
 
+  /** What plugins of a flavour need is installed once, where all tests find it. */
+  #prepare() {
+    execFileSync(this.bin, ["plugin", "check", ...this.plugins], { stdio: "ignore" });
+    const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
+    symlinkSync(join(cache, "callgate/environments"), join(this.data, "environments"));
+  }
+
   async start() {
     const environment = { PATH: process.env.PATH, HOME: this.data };
-    this.server = spawn(this.bin, ["serve", "--data", this.data, "--listen", `127.0.0.1:${this.port}`], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+    const given = this.plugins.flatMap((path) => ["--plugin", path]);
+    this.server = spawn(this.bin, ["serve", "--data", this.data, "--listen", `127.0.0.1:${this.port}`, ...given], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
     const lines = createInterface({ input: this.server.stdout });
     await new Promise((done, failed) => {
       this.server.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
@@ -66,6 +79,7 @@ export class Scene {
     const context = await this.browser.newContext({ viewport: { width: 1200, height: 850 }, locale: "en-US", acceptDownloads: true, ...options });
     // Only a page that was opened by the test may grant this.
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: this.origin });
+    if (process.env.CALLGATE_PAGE) await context.route(this.origin + "/**", instead);
     const page = await context.newPage();
     page.on("request", (request) => {
       const url = request.url();
@@ -98,7 +112,28 @@ export async function say(page, text) {
   await page.getByRole("log").getByText(text).first().waitFor();
 }
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What stands in the way of whoever uses the page as it is now, everything unfolded. */
+export async function barriers(page) {
+  await page.evaluate(() => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"], iframes: false }));
+  return found.violations.map((each) => `${page.url()}: ${each.id}: ${each.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+}
+
 export const log = (page) => page.getByRole("log");
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+
+/** Answers with the page under CALLGATE_PAGE, under the policy that the server gives its own. */
+async function instead(route) {
+  const path = new URL(route.request().url()).pathname;
+  const file = join(process.env.CALLGATE_PAGE, ["/", "/login"].includes(path) ? "index.html" : path);
+  if (/^\/(api|plugins)\b/.test(path) || !existsSync(file)) return route.fallback();
+  const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; media-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  await route.fulfill({ body: readFileSync(file), headers: { "content-type": TYPES[extname(file)], "content-security-policy": policy } });
+}
 
 async function freePort() {
   const server = createServer();

@@ -58,8 +58,6 @@ core.knowledge_base.chunking.fixed_size FixedSizeChunker
 core.knowledge_base.chunking.markdown MarkdownChunker
 core.knowledge_base.chunking.recursive RecursiveCharacterChunker
 core.knowledge_base.kb_db_sqlite KBSQLiteDatabase
-core.knowledge_base.kb_helper RateLimiter KBHelper
-core.knowledge_base.models BaseKBModel KnowledgeBase KBDocument KBMedia
 core.knowledge_base.parsers BaseParser EpubParser MediaItem PDFParser ParseResult TextParser
 core.knowledge_base.parsers.base MediaItem ParseResult BaseParser
 core.knowledge_base.parsers.epub_parser EpubParser

@@ -78,3 +78,8 @@ NO_STAR_CLASS = (
     "插件 {plugin} 未通过 Star 注册，也没有找到旧版插件类。"
     "请确认插件主类继承 astrbot.api.star.Star，或类名以 Plugin 结尾 / 命名为 Main。"
 )
+KB_NEEDS_EMBEDDING = "创建知识库时必须提供embedding_provider_id"
+KB_NO_EMBEDDING = "无法找到 ID 为 {id} 的 Embedding Provider"
+KB_EXISTS = "知识库名称 '{name}' 已存在"
+KB_HEAD = "以下是相关的知识库内容,请参考这些信息回答用户的问题:\n"
+KB_ITEM = "【知识 {number}】\n来源: {base} / {document}\n内容: {text}\n相关度: {score:.2f}\n"

@@ -24,6 +24,7 @@ from callgate.declare import (
     on_reset,
     on_start,
     on_stop,
+    on_timer,
     prompt,
     tool,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "on_reset",
     "on_start",
     "on_stop",
+    "on_timer",
     "prompt",
     "tool",
 ]

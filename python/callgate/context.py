@@ -3,6 +3,7 @@ it, whatever its name, is passed by the host and never shown to the AI.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,39 @@ class Context:
         """Calls another method, through the same gate."""
         made = await link.call("method_call", name=method, positional=[], named=arguments)
         return made["value"]
+
+    async def ask(self, prompt: str, *, model: str | None = None, system: str = "") -> str:
+        """What a model answers: the operator's default, or the one of that id. The chat sees nothing
+        of it, and the caller's budget pays."""
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+        events = link.stream("model_chat", model=model or "", request={"messages": messages})
+        try:
+            texts = [event.get("text") or "" async for event in events]
+        finally:
+            await events.aclose()
+        final = events.result if isinstance(events.result, dict) else {}
+        return final.get("text") or "".join(texts)
+
+    async def wake(
+        self,
+        name: str,
+        *,
+        at: datetime | None = None,
+        cron: str | None = None,
+        timezone: str | None = None,
+        data: Any = None,
+        text: str = "",
+    ) -> str:
+        """Has the plugin's `@on_timer` called with `name` and `data`, once or by a cron expression,
+        also if Callgate was restarted meanwhile. `text` is what people see; the timer's id."""
+        due = at.timestamp() if at is not None else None
+        given = {"session": self.session, "text": text or name, "payload": data}
+        return await link.call("timer_set", name=name, due=due, cron=cron, timezone=timezone, **given)
+
+    async def forget(self, timer: str) -> bool:
+        """Cancels a timer; false if none such waits."""
+        return await link.call("timer_cancel", id=timer)
 
     def file(self, path: str) -> Path:
         """The file that the chat's code knows as `path`; refused where that leads elsewhere."""

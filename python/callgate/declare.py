@@ -190,6 +190,11 @@ def on_reset(function: F) -> F:
     return _hook("reset")(function)
 
 
+def on_timer(function: F) -> F:
+    """Told, as `(context, name, data)`, that a timer of `Context.wake` is due."""
+    return _hook("timer")(function)
+
+
 def on_start(function: F) -> F:
     """Called once, with nothing, when the plugin has been loaded."""
     return _hook("start")(function)

@@ -17,6 +17,10 @@ def call_now(name: str, /, **arguments: Any) -> Any:
     return _host().call_now(name, **arguments)
 
 
+def stream(name: str, /, **arguments: Any) -> Any:
+    return _host().stream(name, **arguments)
+
+
 def _host() -> Any:
     try:
         from callgate_worker import host

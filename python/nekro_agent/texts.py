@@ -37,8 +37,8 @@ SLEEPING = "{name} is asleep: {brief} (call activate_plugin('{module}') to use i
 
 NO_ONEBOT = "no OneBot V11 bot is connected; this needs the OneBot platform, which is not configured"
 NO_QDRANT = (
-    "this needs the vector database Qdrant, which is not configured; set QDRANT_URL in the plugin "
-    "worker's environment and install qdrant-client"
+    "this needs the package qdrant-client, which is not installed here: "
+    "run `callgate plugin install` for the plugin, which brings what Nekro's plugins rely on"
 )
 NO_MODEL_GROUP = "no model group '{name}'; there are: {known}"
 NO_CHANNEL = "no chat '{chat_key}'"

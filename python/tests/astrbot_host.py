@@ -47,6 +47,10 @@ class Host:
         self.settings: dict[str, Any] = {"administrators": ["admin1"], "wake_prefix": ["/"]}
         self.chosen_models: dict[str | None, str] = {}
         self.methods_of_turn: list[str] = []
+        self.log: list[dict[str, Any]] = []
+        self.timers: dict[str, dict[str, Any]] = {}
+        self.offered: dict[str, list[str]] = {}
+        self.server_tools: list[dict[str, Any]] = []
         self.rig: Rig
 
     def methods(self) -> dict[str, Any]:
@@ -157,6 +161,35 @@ class Host:
 
     def settings_get(self, session: str | None = None) -> dict:
         return {**self.settings, "model": self.chosen_models.get(session, "stub")}
+
+    def session_model_set(self, session: str, model: str | None) -> None:
+        self.chosen_models[session] = model or "stub"
+
+    def query(self, model: str, filters: dict, order: list, offset: int, limit: int, verb: str) -> list[dict]:
+        rows = [row for row in self.log if row["chat_key"] == filters["chat_key"]]
+        return rows[::-1][offset : offset + limit]
+
+    async def model_embed(self, model: str, input: list[str]) -> list[list[float]]:
+        """Texts are near each other by the letters they share."""
+        return [
+            [float(text.lower().count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in input
+        ]
+
+    def timer_set(self, id: str, **timer: Any) -> str:
+        self.timers[id] = timer
+        return id
+
+    def timer_cancel(self, id: str) -> bool:
+        return self.timers.pop(id, None) is not None
+
+    def plugin_methods(self, plugin: str, methods: list[dict]) -> bool:
+        self.offered[plugin] = [method["name"] for method in methods]
+        return True
+
+    def method_list(self, version: int | None) -> dict[str, Any] | None:
+        if version == len(self.server_tools):
+            return None
+        return {"version": len(self.server_tools), "methods": self.server_tools}
 
     def message_send(
         self, session: str, parts: list, record: bool = True, reference: str | None = None
@@ -295,6 +328,11 @@ _PREFIXES = {
     "file",
     "agent",
     "turn",
+    "query",
+    "session",
+    "timer",
+    "plugin",
+    "method",
 }
 
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import uuid
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +42,7 @@ class Host:
         self.pushed: list[dict[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
         self.installed: list[str] = []
+        self.timers: dict[str, dict[str, Any]] = {}
         self.answer = "fine"
         for name in ("shared", "uploads"):
             (self.root / name).mkdir()
@@ -73,6 +75,7 @@ class Host:
         names = (
             "data_get", "data_set", "data_delete", "query", "message_send", "system_push", "model_list",
             "model_chat", "model_embed", "settings_get", "session_folders", "file_fetch", "env_install",
+            "timer_set", "timer_list", "timer_cancel",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -142,8 +145,21 @@ class Host:
         folder = self.root / "others" / session
         return {"shared": str(folder / "shared"), "uploads": str(folder / "uploads")}
 
-    def file_fetch(self, url: str, session: str | None) -> dict[str, Any]:
-        return {"path": None, "name": "x", "media": "image/png", "data": b"\x89PNG\r\n\x1a\n" + url.encode()}
+    def file_fetch(self, url: str) -> dict[str, Any]:
+        return {"name": "x", "media": "image/png", "data": b"\x89PNG\r\n\x1a\n" + url.encode()}
+
+    def timer_set(self, id: str | None = None, cron: str | None = None, timezone: str | None = None, **given: Any) -> str:
+        if cron is not None and "#" in cron:
+            raise ValueError(f"'{cron}' is no cron expression")
+        id = id or str(uuid.uuid4())
+        self.timers[id] = {"id": id, "cron": cron, "timezone": timezone, **given}
+        return id
+
+    def timer_list(self, name: str, session: str | None = None) -> list[dict[str, Any]]:
+        return [it for it in self.timers.values() if it["name"] == name and session in (None, it["session"])]
+
+    def timer_cancel(self, id: str) -> bool:
+        return self.timers.pop(id, None) is not None
 
     def env_install(self, specs: list[str]) -> None:
         self.installed += specs

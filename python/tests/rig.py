@@ -150,7 +150,9 @@ class Rig:
         elif number in self._waiting:
             self._waiting[number].put_nowait((kind, fields[0] if fields else None))
 
-    async def _serve(self, link: "_Link", number: int, token: bytes | None, name: str, arguments: dict[str, Any]) -> None:
+    async def _serve(
+        self, link: "_Link", number: int, token: bytes | None, name: str, plugin: str, arguments: dict[str, Any]
+    ) -> None:
         self.calls.append((name, arguments))
         try:
             if name not in self.methods:

@@ -106,7 +106,8 @@ class Tools(Written):
         loaded = await self.stage.load(AGENTS)
         tools = {tool["name"]: tool for tool in loaded["extra"]["tools"]}
         self.assertEqual(
-            sorted(tools), ["city_weather", "find_videos", "five_types", "get_weather", "old_tool"]
+            sorted(tools),
+            ["city_weather", "find_videos", "five_types", "get_weather", "lead_agents", "old_tool"],
         )
         self.assertEqual(tools["get_weather"]["description"], "Tells the weather.")
         self.assertEqual(
@@ -253,6 +254,33 @@ class Tools(Written):
         self.assertEqual(
             self.stage.host.preferences["global", "global", "inactivated_llm_tools"], ["city_weather"]
         )
+
+    async def test_the_gate_hears_of_new_tools(self) -> None:
+        """Tools that are added, switched or removed while the plugin runs reach the host; those of servers are
+        in the list."""
+        await self.stage.load(AGENTS)
+        self.stage.host.server_tools.append(
+            {"name": "look_up", "origin": "mcp:books", "description": "Finds.", "parameters": None}
+        )
+        await self.stage.say("/none", llm=[{"text": "ok"}])
+        self.assertEqual(self.stage.host.offered, {})
+        found = await self.stage.py(
+            textwrap.dedent(
+                """
+                from astrbot.api import FunctionTool
+                m = ctx.get_llm_tool_manager()
+                m.func_list.append(FunctionTool("later", "Later.", {"type": "object", "properties": {}}, star.__class__.__init__))
+                ctx.deactivate_llm_tool("city_weather")
+                return [(t.name, t.mcp_server_name) for t in m.func_list if hasattr(t, "mcp_server_name")]
+                """
+            )
+        )
+        self.assertEqual(found, "[('look_up', 'books')]")
+        offered = self.stage.host.offered["weather_agents"]
+        self.assertIn("later", offered)
+        self.assertNotIn("city_weather", offered)
+        await self.stage.py("ctx.unregister_llm_tool('later')")
+        self.assertNotIn("later", self.stage.host.offered["weather_agents"])
 
     async def test_tools_that_come_and_go(self) -> None:
         """A turn has the tools there are now; a request with tools of its own has only those."""

@@ -63,6 +63,15 @@ MODULES = """
 """
 
 
+class Metadata(unittest.TestCase):
+    def test_what_a_plugin_says_of_itself(self) -> None:
+        """Texts of several lines are texts, whatever they look like; lists are lists."""
+        from callgate_worker.manifest import scalars
+
+        told = scalars("name: x\ndesc: |\n  One:\n  - two\n\nversion: v1 # first\ntags:\n  - a\n  - b\n")
+        self.assertEqual(told, {"name": "x", "desc": "One:\n- two", "version": "v1", "tags": ["a", "b"]})
+
+
 @unittest.skipIf(NEEDS, NEEDS)
 class Loading(Written):
     async def test_the_module_tree(self) -> None:

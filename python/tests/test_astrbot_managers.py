@@ -193,6 +193,154 @@ class Managers(unittest.IsolatedAsyncioTestCase):
         )
         self.assertEqual(found, [{"a": [1]}, 5, 1, {"val": 1}, 7, [3], True, 1, 0])
 
+    async def test_jobs_outlive_the_process(self) -> None:
+        """A persistent job fires by the host's timer, in a later process too: what wakes the agent at once, a
+        handler after its plugin has come back."""
+        adding = """
+            async def add():
+                return await ctx.cron_manager.add_basic_job(name="count", cron_expression="0 9 * * 1", handler=star.counted.append, payload={}, persistent=True)
+            star.counted = []
+            """
+        await self.py(
+            adding
+            + """
+            await add()
+            await ctx.cron_manager.add_active_job(name="wake", cron_expression="*/5 * * * *", payload={"session": umo, "note": "look out"})
+            """
+        )
+        host = self.stage.host
+        self.assertEqual([timer["cron"] for timer in host.timers.values()], ["0 9 * * 1", "*/5 * * * *"])
+        count, wake = host.timers
+        async with Stage() as later:
+            later.host.preferences, later.host.timers = host.preferences, host.timers
+            await later.load(GARDEN)
+            for job in (count, wake):
+                await later.rig.step(
+                    "timer",
+                    plugin="command_garden",
+                    id=job,
+                    name="cron_job",
+                    payload={},
+                    session=None,
+                    due=0.0,
+                    missed=False,
+                )
+            self.assertEqual(later.host.pushed, [{"session": UMO, "text": "look out", "trigger": True}])
+            found = await later.py(
+                textwrap.dedent("umo = 'test:FriendMessage:u1'\n" + textwrap.dedent(adding))
+                + textwrap.dedent(
+                    """
+                    star.count = lambda: star.counted.append(1)
+                    job = await ctx.cron_manager.add_basic_job(name="count", cron_expression="0 10 * * 1", handler=star.count, persistent=True)
+                    return job.job_id, [one.name for one in await ctx.cron_manager.list_jobs()]
+                    """
+                )
+            )
+            self.assertEqual(eval(found), (count, ["count", "wake"]))
+            await later.rig.step(
+                "timer",
+                plugin="command_garden",
+                id=count,
+                name="cron_job",
+                payload={},
+                session=None,
+                due=0.0,
+                missed=True,
+            )
+            self.assertEqual(
+                await later.py(
+                    "return star.counted, [j.status for j in await ctx.cron_manager.list_jobs('basic')]"
+                ),
+                "([1], ['completed'])",
+            )
+            await later.py(
+                "await ctx.cron_manager.delete_job((await ctx.cron_manager.list_jobs('basic'))[0].job_id)"
+            )
+        self.assertEqual(list(host.timers), [wake])
+
+    async def test_mirrors_are_pushed(self) -> None:
+        """What the operator changes is seen by synchronous looks, without a reload."""
+        models = [{"id": "big", "kind": "chat"}, {"id": "stub", "kind": "chat"}]
+        persona = {"name": "owl", "id": 1, "system_prompt": "hoot", "begin_dialogs": None, "methods": None}
+        await self.stage.rig.step(
+            "settings", settings={"administrators": ["boss"]}, models=models, personas=[persona]
+        )
+        found = await self.py(
+            """
+            await ctx.provider_manager.set_provider("big", __import__("astrbot.api.provider", fromlist=["x"]).ProviderType.CHAT_COMPLETION, umo)
+            return json.dumps([[p.meta().id for p in ctx.get_all_providers()], [p["name"] for p in pm.personas_v3], ctx.get_config()["admins_id"], ctx.get_using_provider(umo).meta().id])
+            """
+        )
+        self.assertEqual(found, [["stub", "big"], ["owl"], ["boss"], "big"])
+        self.assertEqual(self.stage.host.chosen_models, {UMO: "big"})
+
+    async def test_personas_words_and_usage(self) -> None:
+        """Fields that only AstrBot's personas and conversations have are kept, and a persona's own words are
+        said where the model fails."""
+        found = await self.py(
+            """
+            await pm.create_persona("cat", "purr", skills=["nap"], custom_error_message="meow?")
+            await pm.update_persona("cat", skills=None)
+            one = await pm.get_persona("cat")
+            id = await cm.new_conversation(umo, persona_id="cat")
+            await cm.update_conversation(umo, id, token_usage=77)
+            return json.dumps([one.skills, one.custom_error_message, pm.personas_v3[0]["custom_error_message"], (await cm.get_conversation(umo, id)).token_usage])
+            """
+        )
+        self.assertEqual(found, [None, "meow?", "meow?", 77])
+        self.stage.host.default_persona[None] = "cat"
+        self.assertEqual(await self.stage.say("hi", llm=[{"error": "no"}]), [["meow?"]])
+
+    async def test_what_was_said(self) -> None:
+        """The message history is the log's, unless plugins keep one of their own."""
+        row = {
+            "id": 1,
+            "chat_key": "p:GroupMessage:g",
+            "sender_id": "u1",
+            "sender_name": "Alice",
+            "content_text": "hi",
+            "send_timestamp": 5,
+        }
+        self.stage.host.log += [
+            row,
+            {**row, "id": 2, "sender_id": "-1", "sender_name": "Assistant", "content_text": "hello"},
+        ]
+        found = await self.py(
+            """
+            history = ctx.message_history_manager
+            logged = await history.get("p", "g")
+            newest = await history.get("p", "g", page=1, page_size=1)
+            await history.insert("p", "g", {"type": "user", "message": []}, "u2", "Bob")
+            return json.dumps([[[one.sender_id, one.content["type"], one.content["message"][0]["text"]] for one in logged], [one.id for one in newest], [one.sender_name for one in await history.get("p", "g")]])
+            """
+        )
+        self.assertEqual(found, [[["u1", "user", "hi"], ["bot", "bot", "hello"]], [2], ["Bob"]])
+
+    async def test_knowledge_bases(self) -> None:
+        """Made, filled with text, asked, and there after a restart."""
+        models = [{"id": "stub", "kind": "chat"}, {"id": "vec", "kind": "embedding"}]
+        await self.stage.rig.step("settings", settings={}, models=models, personas=[])
+        found = await self.py(
+            """
+            from astrbot.core.knowledge_base.kb_mgr import KnowledgeBaseManager
+            kb = ctx.kb_manager
+            helper = await kb.create_kb("zoo", "animals", embedding_provider_id="vec", top_m_final=2)
+            text = "Cats purr when they are content. " * 3 + "Zebras zigzag past the dozing lizards. " * 3
+            doc = await helper.upload_document("zoo.txt", text.encode(), "txt", chunk_size=120, chunk_overlap=0)
+            await helper.upload_document("more", None, "", pre_chunked_text=["Fish swim."])
+            again = KnowledgeBaseManager(ctx.provider_manager)
+            answer = await again.retrieve("zebras zigzag", ["zoo"], top_m_final=1)
+            none, empty = await again.retrieve("x", ["nothing"]), await again.get_kb_by_name("nothing")
+            await (await again.get_kb_by_name("zoo")).delete_document(doc.doc_id)
+            left = [one.doc_name for one in await (await again.get_kb_by_name("zoo")).list_documents()]
+            return json.dumps([doc.chunk_count, answer["results"][0]["content"][:6], answer["results"][0]["doc_name"], "Zebras" in answer["context_text"], none, empty, left, helper.kb.doc_count])
+            """
+        )
+        self.assertEqual(found, [2, "Zebras", "zoo.txt", True, {}, None, ["more"], 2])
+        self.assertIn(
+            "已存在", await self.raises("await ctx.kb_manager.create_kb('zoo', embedding_provider_id='vec')")
+        )
+
     async def test_messages_to_any_session(self) -> None:
         sent = await self.py(
             """
@@ -224,22 +372,52 @@ class Managers(unittest.IsolatedAsyncioTestCase):
         self.assertIn("session", await self.raises("await ctx.send_message('nonsense', None)"))
 
     async def test_pictures_of_pages(self) -> None:
-        """A picture is an http URL of our own file service; in a message it travels whole."""
+        """A picture is an http URL of our own file service; in a message it travels whole. The host's browser
+        draws it, from the page with its values filled in."""
+        pages: list[dict] = []
+
+        def html_render(html: str, options: dict) -> bytes:
+            pages.append({"html": html, **options})
+            return b"\xff\xd8\xffdrawn"
+
+        self.stage.rig.methods["html_render"] = html_render
         found = await self.py(
             """
             import httpx
             from astrbot.api.event import MessageChain
-            url = await star.html_render("<p>{{ words }} <b>{{ 1 + 1 }}</b></p>", {"words": "hello"})
-            path = await star.text_to_image("plain", return_url=False)
+            from astrbot.api.message_components import Image
+            url = await star.html_render("<p>{{ words }} <b>{{ 1 + 1 }}</b></p>", {"words": "hello"}, options={"quality": 90})
+            path = await star.text_to_image("# head\\n<b>", return_url=False)
             async with httpx.AsyncClient(trust_env=False) as client:
                 got, none = await client.get(url), await client.get(url.replace("file/", "file/x"))
             await ctx.send_message(umo, MessageChain().url_image(url))
-            from astrbot.core.utils.t2i.plain import words_of
-            return json.dumps([url.startswith("http://127.0.0.1:"), got.headers["content-type"], got.content[:4].hex(), none.status_code, open(path, "rb").read(4).hex(), words_of("<style>x</style><p>a</p>b &amp; c")])
+            copied = await Image.fromURL(url).convert_to_file_path()
+            return json.dumps([url.startswith("http://127.0.0.1:"), url[-4:], got.headers["content-type"], got.content.hex(), none.status_code, path[-4:], open(copied, "rb").read().hex()])
             """
         )
-        self.assertEqual(found, [True, "image/png", "89504e47", 404, "89504e47", "a\nb & c"])
-        self.assertTrue(self.stage.host.sent[0][0]["url"].startswith("data:image/png;base64,iVBOR"))
+        drawn = b"\xff\xd8\xffdrawn".hex()
+        self.assertEqual(found, [True, ".jpg", "image/jpeg", drawn, 404, ".png", drawn])
+        self.assertTrue(self.stage.host.sent[0][0]["url"].startswith("data:image/jpeg;base64,/9j/"))
+        first, second = pages
+        self.assertEqual(first["html"], "<p>hello <b>2</b></p>")
+        self.assertEqual((first["type"], first["quality"], first["full_page"]), ("jpeg", 90, True))
+        self.assertIn("<h1>head</h1>", second["html"])
+        self.assertIn("&lt;b&gt;", second["html"])
+
+    async def test_pictures_without_a_browser(self) -> None:
+        """The words are drawn by ourselves."""
+        found = await self.py(
+            """
+            from PIL import Image
+            from astrbot.core.utils.t2i.plain import words_of
+            short = await star.html_render("<p>one</p>", {}, return_url=False)
+            long = await star.text_to_image("a line\\n\\n" * 40, return_url=False)
+            pictures = [Image.open(path) for path in (short, long)]
+            dark = [sum(1 for level in one.convert("L").getdata() if level < 100) for one in pictures]
+            return json.dumps([pictures[0].format, pictures[1].format, pictures[0].height < pictures[1].height, 20 < dark[0] < dark[1], words_of("<style>x</style><p>a</p>b &amp; c<tr><td>1</td><td>2</td></tr>")])
+            """
+        )
+        self.assertEqual(found, ["JPEG", "PNG", True, True, "a\nb & c1  2"])
 
     async def test_web_routes(self) -> None:
         """Quart's request and `astrbot.api.web` serve the same handlers."""

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Literal
 
 from callgate import (Context, Message, Signal, State, agent, behavior, command, config, method,
-                      multimodal_agent, on_message, on_reset, on_start, on_stop, prompt, tool)
+                      multimodal_agent, on_message, on_reset, on_start, on_stop, on_timer, prompt, tool)
 from . import tables
 
 state = State()
@@ -92,6 +92,26 @@ async def wipe() -> str:
     return "wiped"
 
 
+@command("shout")
+def shout(words: str = "hey", loud: bool = False, times: int = 1) -> str:
+    return " ".join([words.upper() if loud else words] * times)
+
+
+@tool
+async def guess(ctx: Context, riddle: str) -> str:
+    return await ctx.ask(riddle, system="Be brief.")
+
+
+@tool
+async def remind(ctx: Context, when: float) -> str:
+    return await ctx.wake("tea", at=datetime.fromtimestamp(when), data={"cups": 2})
+
+
+@on_timer
+def rung(ctx: Context, name: str, data: dict):
+    ctx.state[name] = data["cups"]
+
+
 @on_message
 async def heard(message: Message, ctx: Context) -> Signal | None:
     return Signal.HIDE if "secret" in message.text else None
@@ -161,7 +181,7 @@ class Native(unittest.IsolatedAsyncioTestCase):
         kinds = {name: spec["kind"] for name, spec in methods.items()}
         self.assertEqual(kinds, {
             "add": "tool", "where": "tool", "look": "agent", "keep": "behavior",
-            "picture": "multimodal_agent"})
+            "picture": "multimodal_agent", "guess": "tool", "remind": "tool"})
         self.assertEqual(methods["add"]["parameters"]["required"], ["a"])
         self.assertEqual(methods["add"]["parameters"]["properties"]["b"],
                          {"type": "integer", "default": 1, "description": "The other."})
@@ -169,8 +189,8 @@ class Native(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((methods["where"]["title"], methods["where"]["effect"]), ("Where it is", "pure"))
         self.assertEqual(methods["where"]["exposure"],
                          {"code": False, "tool_calls": False, "remote": True, "plugins": False})
-        self.assertEqual(loaded["hooks"], ["message", "prompt", "reset", "start", "stop"])
-        self.assertEqual([it["name"] for it in loaded["commands"]], ["roll", "wipe"])
+        self.assertEqual(loaded["hooks"], ["message", "prompt", "reset", "start", "stop", "timer"])
+        self.assertEqual([it["name"] for it in loaded["commands"]], ["roll", "wipe", "shout"])
         self.assertEqual(loaded["config"], {"city": "Berlin", "units": "metric", "stations": None})
 
     async def test_calls_by_annotation(self):
@@ -198,6 +218,21 @@ class Native(unittest.IsolatedAsyncioTestCase):
         collected = await self.rig.step("collect", context=CONTEXT)
         self.assertEqual(collected["prompts"], [{"plugin": "weather", "text": "It is about Berlin."}])
 
+    async def test_a_plugin_that_is_off_in_a_session_hears_nothing_of_it(self):
+        await self.rig.load(self.folder)
+        off = {**CONTEXT, "off": ["weather"]}
+        unheard = await self.rig.step("message", context=off, message={"text": "a secret"})
+        self.assertEqual(unheard, {"signal": "CONTINUE"})
+        self.assertEqual((await self.rig.step("collect", context=off))["prompts"], [])
+
+    async def test_a_form_is_refused_as_a_whole_with_a_line_for_each_field(self):
+        await self.rig.load(self.folder)
+        before = await self.rig.step("config_get", plugin="weather")
+        with self.assertRaises(StepError) as refused:
+            await self.rig.step("config_set", plugin="weather", values={"city": "Oslo", "town": 1})
+        self.assertIn("'town' is not a setting", str(refused.exception))
+        self.assertEqual(await self.rig.step("config_get", plugin="weather"), before)
+
     async def test_commands(self):
         await self.rig.load(self.folder)
 
@@ -209,8 +244,36 @@ class Native(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await said("r", "6 good luck"), [("success", "good luck: 6"), ("success", "Berlin")])
         self.assertEqual(await said("roll", "--label x 6"), [("success", "x: 6"), ("success", "Berlin")])
         self.assertEqual(await said("roll", "six"), [("error", "sides: 'six' is not int\nusage: /roll sides [label]")])
+        self.assertEqual(await said("shout", "'oh dear' --loud"), [("success", "OH DEAR")])
+        self.assertEqual(await said("shout", "--loud no --times=2 ah"), [("success", "ah ah")])
+        self.assertRegex((await said("shout", "ah --times"))[0][1], "--times needs a value")
         self.assertEqual((await said("wipe", ""))[0][0], "unauthorized")
         self.assertEqual(await said("wipe", "", "operator"), [("success", "wiped")])
+
+    async def test_a_model_is_asked_through_the_host(self):
+        asked = []
+
+        async def model_chat(model, request):
+            asked.append((model, request))
+            for piece in ("a ", "fox"):
+                yield {"text": piece}
+
+        self.rig.methods["model_chat"] = model_chat
+        await self.rig.load(self.folder)
+        self.assertEqual(await self.rig.call("weather", "guess", riddle="red?"), "a fox")
+        words = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "red?"}]
+        self.assertEqual(asked, [("", {"messages": words})])
+
+    async def test_a_timer_is_kept_by_the_host_and_comes_back_by_name(self):
+        kept = []
+        self.rig.methods["timer_set"] = lambda **given: kept.append(given) or "7"
+        self.rig.methods["session_folders"] = lambda session: {"shared": "/s", "uploads": "/u"}
+        await self.rig.load(self.folder)
+        self.assertEqual(await self.rig.call("weather", "remind", when=1000.0), "7")
+        self.assertEqual((kept[0]["name"], kept[0]["due"], kept[0]["payload"]), ("tea", 1000.0, {"cups": 2}))
+        session = "cli:FriendMessage:u1"
+        await self.rig.step("timer", plugin="weather", id="7", name="tea", payload={"cups": 2}, session=session, due=1000.0, missed=True)
+        self.assertEqual(self.rows.rows["weather", session, "", "tea"], "2")
 
     async def test_settings_are_live_and_kept(self):
         await self.rig.load(self.folder)

@@ -175,3 +175,32 @@ class Rich(Scene):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Matchers(Scene):
+    PLUGIN = """
+        from nonebot import on_command
+        from nonebot.adapters.onebot.v11 import Bot, GroupMessageEvent, Message, MessageEvent, MessageSegment
+        from nonebot.matcher import Matcher
+        from nonebot.params import CommandArg
+        from nekro_agent.adapters.onebot_v11.matchers.command import finish_with
+
+        @on_command("draw", aliases={"d"}, priority=5, block=True).handle()
+        async def draw(matcher: Matcher, event: MessageEvent, bot: Bot, arg: Message = CommandArg()):
+            await matcher.send(f"drawing {arg.extract_plain_text()} for {event.sender.nickname}")
+            if not isinstance(event, GroupMessageEvent):
+                await matcher.finish("only in groups")
+            await bot.send(event, MessageSegment.image("https://x/y.png") + f" {event.group_id} {event.user_id}")
+            await finish_with(matcher, message="done")
+    """
+
+    async def test_a_matcher_of_nonebot_hears_messages_and_answers(self) -> None:
+        loaded = await self.plugin(self.PLUGIN)
+        self.assertIn("message", loaded["hooks"])
+        self.assertEqual((await self.say("draw a cat"))["signal"], "CONTINUE")
+        self.assertTrue((await self.say("/d a cat"))["taken"])
+        said = [[part.get("text") or part["url"] for part in it["parts"]] for it in self.host.sent]
+        self.assertEqual(said, [["drawing a cat for Al"], ["https://x/y.png", " 123 42"], ["done"]])
+        self.assertEqual({it["session"] for it in self.host.sent}, {CHAT})
+        await self.rig.step("unload", plugin="me.probe")
+        self.assertEqual((await self.say("/draw a cat"))["signal"], "CONTINUE")

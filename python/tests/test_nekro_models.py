@@ -45,6 +45,20 @@ class Queries(Scene):
             "order": ["id"], "offset": 0, "limit": 5, "verb": "list", "values": {},
         })
 
+    async def test_statements_in_sql_read_and_cannot_write(self) -> None:
+        await self.plugin("from tortoise import Tortoise", name="raw.py")
+        ranked = "SELECT m.sender_name AS name, COUNT(*) AS n, COUNT(*) FILTER (WHERE m.is_tome = FALSE) AS loose " \
+                 "FROM chat_message m WHERE m.chat_key = $1 AND m.send_timestamp >= $2 GROUP BY m.sender_name ORDER BY n DESC LIMIT $3"
+        told = await self.told(f"""
+            from tortoise import Tortoise
+            connection = Tortoise.get_connection("default")
+            return await connection.execute_query_dict({ranked!r}, [ctx.chat_key, 20, 2])
+        """)
+        self.assertEqual(told[0], {"name": "Bob", "n": 2, "loose": 2})
+        for wrong, why in (("DELETE FROM chat_message", "only read"), ("SELECT * FROM secrets", "no such table")):
+            with self.assertRaisesRegex(StepError, why):
+                await self.run_in(f"from tortoise import Tortoise\nawait Tortoise.get_connection('default').execute_query_dict({wrong!r})")
+
     async def test_rows_are_made_changed_and_removed(self) -> None:
         self.assertEqual(await self.told("""
             user = await DBUser.create(username="Bob", adapter_key="onebot_v11", platform_userid=777)

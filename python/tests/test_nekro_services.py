@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import time
 import unittest
+from typing import Any
 
 from nekro_host import CHAT, Scene, StepError
 
@@ -77,10 +79,9 @@ class Timers(Scene):
             return made, sorted(t.event_desc for t in await timer.get_timers(ctx.chat_key))
         """)
         self.assertEqual(told, "([True, False, True, True], ['b', 'tea'])")
-        await self.until_pushed()
-        self.assertEqual(self.host.pushed[0], {"session": CHAT, "text": "⏰ 定时提醒：tea", "trigger": True})
-        kept = json.loads((self.rig.root / "data/nekro_agent/system/timer/one_shot_timers.json").read_text())
-        self.assertEqual([it["event_desc"] for it in kept], ["b"])
+        tea = next(it for it in self.host.timers.values() if it["text"] == "tea")
+        await self.ring(tea)
+        self.assertEqual(self.host.pushed, [{"session": CHAT, "text": "⏰ 定时提醒：tea", "trigger": True}])
         told = await self.run_in("""
             from nekro_agent.api import timer
             await timer.clear_timers(ctx.chat_key, temporary=True)
@@ -89,17 +90,34 @@ class Timers(Scene):
         self.assertEqual(told, "([], True)")
         self.assertEqual(self.host.pushed[1]["trigger"], True)
 
-    async def test_timers_outlive_the_worker(self) -> None:
-        kept = self.rig.root / "data/nekro_agent/system/timer/one_shot_timers.json"
-        kept.parent.mkdir(parents=True)
-        import time
+    async def ring(self, timer: dict[str, Any], late: float = 0.0) -> None:
+        """What the host does when a timer is due."""
+        if timer["cron"] is None:
+            del self.host.timers[timer["id"]]
+        names = ("id", "name", "payload", "session")
+        given = {name: timer[name] for name in names}
+        await self.rig.step("timer", plugin="", due=time.time() - late, missed=late > 60, **given)
 
-        rows = [{"chat_key": CHAT, "trigger_time": int(time.time()) - age, "event_desc": name, "task_id": name, "temporary": False}
-                for name, age in (("missed", 60), ("forgotten", 900))]
-        kept.write_text(json.dumps(rows))
+    async def test_the_host_keeps_the_time_of_jobs(self) -> None:
         await self.plugin("")
-        await self.until_pushed()
-        self.assertEqual([it["text"] for it in self.host.pushed], ["⏰ 定时提醒：missed"])
+        await self.run_in("""
+            from nekro_agent.api import recurring_timer as rt
+            await rt.create_cron_job(ctx.chat_key, "0 8 * * *", "wake up", "Asia/Shanghai")
+            await rt.create_cron_job(ctx.chat_key, "0 8 * * sat#1", "market", "UTC")
+        """)
+        daily, market = sorted(self.host.timers.values(), key=lambda it: it["text"], reverse=True)
+        self.assertEqual((daily["cron"], daily["timezone"], daily["session"]), ("0 8 * * *", "Asia/Shanghai", CHAT))
+        first = daily["due"]
+        await self.ring(daily)
+        self.assertEqual([it["text"] for it in self.host.pushed], ["⏰ 周期任务提醒：wake up"])
+        self.assertEqual(self.host.timers[daily["id"]]["due"], first)
+        # Missed by more than the job allows: it waits for its next time.
+        await self.ring(daily, late=900)
+        self.assertEqual(len(self.host.pushed), 1)
+        # croniter understands what the host does not; the time is set anew each time.
+        await self.ring(market)
+        self.assertEqual(self.host.pushed[1]["text"], "⏰ 周期任务提醒：market")
+        self.assertIn(market["id"], self.host.timers)
 
     async def test_a_callback_runs_here(self) -> None:
         await self.plugin("")
@@ -132,6 +150,40 @@ class Timers(Scene):
         for wrong in ("create_cron_job(ctx.chat_key, 'x', 'y', 'UTC')", "create_cron_job(ctx.chat_key, '* * * * *', 'y', 'Mars')", "get_job('!!')"):
             with self.assertRaises(StepError, msg=wrong):
                 await self.run_in(f"from nekro_agent.api import recurring_timer as rt\nawait rt.{wrong}")
+
+
+    async def test_days_of_a_kind(self) -> None:
+        await self.plugin("")
+        told = await self.run_in("""
+            from datetime import datetime
+            from zoneinfo import ZoneInfo
+            from nekro_agent.models.db_recurring_timer_job import DBRecurringTimerJob
+            from nekro_agent.services.timer.recurring_timer_service import next_run
+            eve = datetime(2024, 9, 30, 12, tzinfo=ZoneInfo("Asia/Shanghai"))
+            def first(mode):
+                job = DBRecurringTimerJob(cron_expr="0 8 * * *", timezone="Asia/Shanghai", workday_mode=mode)
+                return next_run(job, eve).astimezone(eve.tzinfo).strftime("%m-%d")
+            return [first(mode) for mode in ("none", "mon_fri", "weekend", "cn_workday", "cn_restday")]
+        """)
+        # In the week of the national holiday, work begins on the 8th of October.
+        self.assertEqual(eval(told), ["10-01", "10-01", "10-05", "10-08", "10-01"])
+
+
+class Vectors(Scene):
+    async def test_vectors_are_kept_without_a_server(self) -> None:
+        await self.plugin("")
+        told = await self.run_in("""
+            from qdrant_client import models
+            from nekro_agent.api.core import get_qdrant_client
+            client = await get_qdrant_client()
+            name = plugin.get_vector_collection_name("cats")
+            await client.create_collection(name, vectors_config=models.VectorParams(size=2, distance=models.Distance.COSINE))
+            points = [models.PointStruct(id=1, vector=[1.0, 0.0], payload={"a": "x"}), models.PointStruct(id=2, vector=[0.0, 1.0], payload={"a": "y"})]
+            await client.upsert(name, points=points)
+            found = await client.query_points(name, query=[0.1, 0.9], limit=1)
+            return [point.payload["a"] for point in found.points], client is await get_qdrant_client()
+        """)
+        self.assertEqual(told, "(['y'], True)")
 
 
 class Routes(Scene):
@@ -183,7 +235,6 @@ class Missing(Scene):
     async def test_what_is_not_configured_is_named(self) -> None:
         await self.plugin("")
         for source, told in {
-            "from nekro_agent.api.core import get_qdrant_client\nawait get_qdrant_client()": "Qdrant",
             "await ctx.get_onebot_v11_bot()": "OneBot",
             "from nekro_agent.services.agent.run_agent import limited_run_code\nawait limited_run_code()": "host runs code",
         }.items():

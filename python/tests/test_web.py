@@ -25,13 +25,13 @@ class Routes(unittest.IsolatedAsyncioTestCase):
 
         return application if plugin == "author.notes" else None
 
-    async def ask(self, path, kind="http"):
+    async def ask(self, path, kind="http", headers=()):
         sent = []
 
         async def send(event):
             sent.append(event)
 
-        await self.web({"type": kind, "path": path, "root_path": ""}, None, send)
+        await self.web({"type": kind, "path": path, "root_path": "", "headers": headers}, None, send)
         return sent
 
     async def test_a_path_finds_its_plugin_and_is_cut(self):
@@ -39,6 +39,10 @@ class Routes(unittest.IsolatedAsyncioTestCase):
         await self.ask("/author.notes")
         root = "/plugins/author.notes"
         self.assertEqual(self.seen, [("author.notes", "/a/b", root), ("author.notes", "/", root)])
+
+    async def test_the_host_says_where_it_lies(self):
+        await self.ask("/author.notes/a", headers=[(b"x-callgate-root", b"/tickets/t")])
+        self.assertEqual(self.seen, [("author.notes", "/a", "/tickets/t/author.notes")])
 
     async def test_a_plugin_without_routes_is_not_found(self):
         start, _ = await self.ask("/other/a")

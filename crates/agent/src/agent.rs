@@ -6,7 +6,7 @@ use callgate_contract::{Listener, Models, Outbox, Points, SessionKey};
 use callgate_gate::Gate;
 use callgate_store::{Store, files::SessionFolders};
 
-use crate::{AgentSettings, Coder, TurnError, arrival::Sessions};
+use crate::{AgentSettings, Coder, TurnError, arrival::Sessions, spending::warn_of_unpriced};
 
 #[derive(Clone)]
 pub struct Agent(Arc<Wiring>);
@@ -35,6 +35,7 @@ pub struct Wiring {
 
 impl Agent {
     pub fn new(wiring: Wiring) -> Self {
+        warn_of_unpriced(&wiring.models, &wiring.settings.budgets);
         Agent(Arc::new(wiring))
     }
 

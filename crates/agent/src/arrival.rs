@@ -11,8 +11,8 @@ use callgate_contract::{ArrivalFacts, Cancel, Mode, Part, Points, Role, SessionK
 use callgate_store::{Conversation, Incoming, LogRow, Persona, Reception};
 
 use crate::{
-    Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command, recall::Histories,
-    turn::Shape, when::Wake,
+    Agent, TurnAsk, TurnError, TurnReport, Watch, commands::Command, compact::Asker,
+    drain::UnderWay, recall::Histories, turn::Shape, when::Wake,
 };
 
 /// What became of a message. It is in the log in any case.
@@ -25,7 +25,7 @@ pub enum Arrived {
     Command,
     /// A listener has dealt with it.
     Taken,
-    /// Another turn has taken it along.
+    /// Another turn has taken it along; or none begins any more, and the next start answers it.
     Joined,
     Turn(TurnReport),
 }
@@ -38,7 +38,10 @@ pub struct Sessions {
     /// By row, while a message is offered to listeners: how its sender wants it answered. A mutex
     /// held for a look.
     wishes: Mutex<HashMap<i64, (Override, Watch)>>,
+    /// By row, while a listener's turn answers it: a lock held as long. A mutex held for a look.
+    asked_for: Mutex<HashMap<i64, Arc<tokio::sync::Mutex<()>>>>,
     pub(crate) histories: Histories,
+    pub(crate) under_way: UnderWay,
 }
 
 /// Sessions that are remembered before those nobody waits for are looked for.
@@ -97,8 +100,12 @@ impl Occasion {
 }
 
 impl Answering {
-    fn runs(&self, turn: Running) -> RunningTurn<'_> {
-        self.set(Some(turn));
+    /// While the guard lives, `/stop` reaches the turn and messages of its user join it.
+    pub(crate) fn runs(&self, cancel: &Cancel, user: &str) -> RunningTurn<'_> {
+        self.set(Some(Running {
+            cancel: cancel.clone(),
+            user: user.to_owned(),
+        }));
         RunningTurn(self)
     }
 
@@ -108,7 +115,7 @@ impl Answering {
 }
 
 /// Over when it is dropped, also where nobody waited for its end.
-struct RunningTurn<'a>(&'a Answering);
+pub(crate) struct RunningTurn<'a>(&'a Answering);
 
 impl Drop for RunningTurn<'_> {
     fn drop(&mut self) {
@@ -138,6 +145,30 @@ impl Sessions {
     /// How the message of this row is to be answered, where a listener asks for its turn.
     pub(crate) fn wished(&self, row: i64) -> Option<(Override, Watch)> {
         self.wishes().get(&row).cloned()
+    }
+
+    /// While the guard lives, the row is being answered for a listener.
+    pub(crate) async fn answers(&self, row: i64) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock = {
+            let mut asked_for = self.asked_for();
+            asked_for.retain(|_, lock| lock.try_lock().is_err());
+            asked_for.entry(row).or_default().clone()
+        };
+        lock.lock_owned().await
+    }
+
+    /// Returns when no listener's turn answers the row any more: the turn outlives a listener that
+    /// has ended over it.
+    async fn answered(&self, row: i64) {
+        let lock = self.asked_for().get(&row).cloned();
+        if let Some(lock) = lock {
+            drop(lock.lock().await);
+        }
+    }
+
+    fn asked_for(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Arc<tokio::sync::Mutex<()>>>> {
+        let asked_for = self.asked_for.lock();
+        asked_for.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn of(&self, session: &SessionKey) -> Arc<Answering> {
@@ -230,7 +261,11 @@ impl Agent {
         let wake = self.wake(row).await?;
         let wanted = wake.wanted;
         let verdict = match offered && !wake.barred {
-            true => self.offer(row, role, wake).await,
+            true => {
+                let verdict = self.offer(row, role, wake).await;
+                self.sessions().answered(row.id).await;
+                verdict
+            }
             false => Verdict::Pass,
         };
         let log = self.store().log();
@@ -340,6 +375,10 @@ impl Agent {
     pub(crate) async fn answer_on(&self, occasion: Occasion) -> Result<Arrived, TurnError> {
         let answering = self.sessions().of(&occasion.session);
         let _one_at_a_time = answering.lock.lock().await;
+        if self.sessions().under_way.is_closed() {
+            return Ok(Arrived::Joined);
+        }
+        let _going = self.sessions().under_way.enter();
         let mut waiting = self.store().log().unanswered(&occasion.session).await?;
         if occasion
             .waits
@@ -350,10 +389,7 @@ impl Agent {
         if let Some(row) = &occasion.reserved {
             waiting.retain(|waiting| waiting.id != row.id);
         }
-        let _running = answering.runs(Running {
-            cancel: occasion.cancel.clone(),
-            user: occasion.user.clone(),
-        });
+        let _running = answering.runs(&occasion.cancel, &occasion.user);
         let ask = self.ask_for(occasion, waiting).await?;
         self.turn(ask).await.map(Arrived::Turn)
     }
@@ -366,7 +402,13 @@ impl Agent {
         let session = occasion.session;
         let conversation = self.conversation(&session).await?;
         let persona = self.store().personas().answering(&conversation).await?;
-        let history = self.compacted(&conversation, persona.as_ref()).await?;
+        let asker = Asker {
+            user: &occasion.user,
+            cancel: &occasion.cancel,
+        };
+        let history = self
+            .compacted(&conversation, persona.as_ref(), asker)
+            .await?;
         let (mode, model) = self
             .chosen(&session, persona.as_ref(), occasion.overrule)
             .await?;

@@ -1,10 +1,87 @@
-//! What each round was asked, as the journal keeps it: in full, or, where a round was asked what the
-//! round before was and something more, by what was added. A turn of a thousand rounds would
-//! otherwise keep its beginning a thousand times.
+//! What each round was asked, as the journal keeps it: in full; or, where a round was asked what the
+//! round before was and something more, by what was added; and a conversation's history by where it
+//! lies. A turn of a thousand rounds would otherwise keep its beginning a thousand times, and a
+//! conversation of a thousand turns its history.
 
-use callgate_contract::{ModelRequest, Shared, ToolSpec};
-use callgate_store::Round;
+use callgate_contract::{ConversationId, JournalId, ModelMessage, ModelRequest, Shared, ToolSpec};
+use callgate_store::{Round, Store, StoreError};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+
+use crate::history::from_json;
+
+/// Where a request's history lies. Rows of a conversation never change, so that this is enough.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(crate) conversation: ConversationId,
+    /// From which position to which it lay then.
+    pub(crate) extent: (u64, u64),
+    /// The place of its first message in the request, and how many there are.
+    pub(crate) at: usize,
+    pub(crate) count: usize,
+}
+
+impl Past {
+    /// The request as the journal keeps it.
+    pub(crate) fn left_out(&self, request: &ModelRequest) -> Option<Json> {
+        let (before, rest) = request.messages.split_at_checked(self.at)?;
+        let after = rest.get(self.count..)?;
+        let messages: Vec<&ModelMessage> = before.iter().chain(after).collect();
+        Some(json!({
+            "messages": messages,
+            "tools": request.tools,
+            "options": request.options,
+            "history": self,
+        }))
+    }
+
+    /// Puts the history back; says so where it is gone.
+    async fn put_back(&self, store: &Store, request: &mut Json) -> Result<(), StoreError> {
+        let conversations = store.conversations();
+        let rows = conversations
+            .context_at(self.conversation, self.extent)
+            .await?;
+        let history: Vec<Json> = rows
+            .iter()
+            .filter_map(|row| from_json(&row.message))
+            .map(|message| json!(message))
+            .collect();
+        let messages = request.get_mut("messages").and_then(Json::as_array_mut);
+        match messages.filter(|messages| messages.len() >= self.at) {
+            Some(messages) if history.len() == self.count => {
+                messages.splice(self.at..self.at, history);
+            }
+            _ => {
+                let (count, conversation) = (self.count, self.conversation);
+                request["missing"] = json!(format!(
+                    "{count} messages of conversation {conversation}, which was erased since"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A turn's rounds, each with all that it was asked; `None` where that was not kept.
+pub async fn rounds(store: &Store, turn: JournalId) -> Result<Vec<Round>, StoreError> {
+    let rounds = with_history(store, turn).await?;
+    let requests = requests(&rounds);
+    let whole = |(round, request): (Round, Option<Json>)| Round { request, ..round };
+    Ok(rounds.into_iter().zip(requests).map(whole).collect())
+}
+
+/// A turn's rounds as they are kept, but with their history.
+pub(crate) async fn with_history(store: &Store, turn: JournalId) -> Result<Vec<Round>, StoreError> {
+    let mut rounds = store.turns().rounds(turn).await?;
+    for request in rounds.iter_mut().filter_map(|round| round.request.as_mut()) {
+        let past = request.as_object_mut().and_then(|it| it.remove("history"));
+        let past = past.and_then(|past| serde_json::from_value::<Past>(past).ok());
+        if let Some(past) = past {
+            past.put_back(store, request).await?;
+        }
+    }
+    Ok(rounds)
+}
 
 /// The round before, as far as it matters for the next one's record.
 pub(crate) struct Asked {
@@ -38,7 +115,7 @@ impl Asked {
 }
 
 /// What each of a turn's rounds was asked, in full; `None` where it was not kept.
-pub fn requests(rounds: &[Round]) -> Vec<Option<Json>> {
+fn requests(rounds: &[Round]) -> Vec<Option<Json>> {
     let mut before: Option<Json> = None;
     let mut all = Vec::with_capacity(rounds.len());
     for round in rounds {

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Budget, Caller, Cancel, Grant, JournalId, Limits, OutputListener, RunFolders, RunSpec, Sandbox,
-    Stop,
+    Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener, RunFolders, RunSpec,
+    Sandbox, Stop,
 };
-use callgate_gate::Gate;
-use callgate_store::{ApprovalState, RecordedCall, Run, RunStart, Store};
+use callgate_gate::{CallError, Gate};
+use callgate_store::{ApprovalState, CallOutcome, RecordedCall, Run, RunStart, Store, Tail};
 use jiff::Timestamp;
+use tracing::{Instrument, field::Empty};
 
 use crate::{RunError, RunReport, follow::Follower};
 
@@ -70,7 +71,8 @@ impl Coder {
         };
         self.store.journal().begin(&start).await?;
         let id = caller.journal;
-        let report = self.execute(caller, task, seed, Vec::new()).await?;
+        let nothing = (Vec::new(), Tail::default());
+        let report = self.execute(caller, task, seed, nothing).await?;
         self.unless_answered(id, report).await
     }
 
@@ -99,19 +101,40 @@ impl Coder {
         id: JournalId,
         output: Option<OutputListener>,
     ) -> Result<RunReport, RunError> {
+        self.resume_within(id, output, None).await
+    }
+
+    /// The same within a turn that goes on: with the turn's budget, and stopped with it.
+    pub(crate) async fn resume_within(
+        &self,
+        id: JournalId,
+        output: Option<OutputListener>,
+        budget: Option<Budget>,
+    ) -> Result<RunReport, RunError> {
         let journal = self.store.journal();
-        let Run { start, finish, .. } = journal.run(id).await?;
+        let Run {
+            start,
+            finish,
+            mut tail,
+            ..
+        } = journal.run(id).await?;
         let code = start.code.clone().ok_or(RunError::NoCode(id))?;
         match finish.map(|finish| finish.stop) {
             None => {}
-            Some(Stop::Approval) => journal.reopen(id).await?,
+            Some(Stop::Approval) => {
+                // Read on the way out, which it does not go this time.
+                tail = Tail::default();
+                journal.reopen(id).await?;
+            }
             Some(stop) => return Err(RunError::Ended { id, stop }),
         }
-        let recorded = journal.recorded(id).await?;
+        let recorded = (journal.recorded(id).await?, tail);
         let seed = start.seed;
         let mut task = Task::new(code);
         task.output = output;
-        let caller = caller_of(start, self.limits.calls);
+        let budget = budget.unwrap_or_else(|| Budget::new(self.limits.calls, MESSAGES));
+        task.cancel = budget.cancel().child();
+        let caller = caller_of(start, budget);
         let report = self.execute(caller, task, seed, recorded).await?;
         self.unless_answered(id, report).await
     }
@@ -137,12 +160,33 @@ impl Coder {
         Ok(recovered)
     }
 
+    /// The call that a run was stopped in will never say how it ended.
+    async fn close_calls(&self, id: JournalId) -> Result<(), RunError> {
+        let journal = self.store.journal();
+        for call in journal.recorded(id).await? {
+            if call.outcome.is_none() {
+                let stopped = CallError::Cancelled {
+                    method: call.intent.method,
+                    effectful: call.intent.effect == Effect::Effectful,
+                };
+                let outcome = CallOutcome {
+                    result: Err(stopped.to_string()),
+                    detail: None,
+                    micros: 0,
+                };
+                let sequence = call.intent.sequence;
+                journal.outcome(id, sequence, &outcome, &[]).await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn execute(
         &self,
         caller: Caller,
         task: Task,
         seed: [u8; 16],
-        recorded: Vec<RecordedCall>,
+        (recorded, tail): (Vec<RecordedCall>, Tail),
     ) -> Result<RunReport, RunError> {
         let id = caller.journal;
         let session = self.store.sessions().open(&caller.session).await?;
@@ -157,17 +201,21 @@ impl Coder {
             },
             chat_key: caller.session.chat_key(),
             seed,
-            clocks: clocks.collect(),
+            clocks: clocks.chain(tail.clocks).collect(),
             limits: task.limits.unwrap_or_else(|| self.limits.clone()),
             output: task.output,
             cancel: task.cancel,
         };
         let follower = Follower::new(self.gate.clone(), caller, recorded);
         let host = follower.clone();
+        let span = tracing::info_span!("run", run = %id.0, stop = Empty);
+        // Calls are answered on the run's own thread, which knows nothing of where it began.
+        let within = span.clone();
         let answer = move |call| -> callgate_contract::BoxFuture<'static, _> {
-            Box::pin(host.clone().answer(call))
+            Box::pin(host.clone().answer(call).instrument(within.clone()))
         };
-        let report = match self.sandbox.run(spec, Box::new(answer)).await {
+        let running = self.sandbox.run(spec, Box::new(answer));
+        let report = match running.instrument(span.clone()).await {
             Ok(report) => report,
             Err(error) => {
                 // Ended, so that the next start does not try it again and again.
@@ -176,7 +224,14 @@ impl Coder {
                 return Err(error.into());
             }
         };
+        if report.stop == Stop::Cancelled {
+            self.close_calls(id).await?;
+        }
         let progress = follower.take_progress();
+        let tail = Tail {
+            clocks: report.clocks.clone(),
+            threaded: report.threaded,
+        };
         let report = RunReport::new(
             id,
             report,
@@ -184,14 +239,16 @@ impl Coder {
             progress.observation,
             progress.diverged,
         );
+        span.record("stop", tracing::field::display(report.stop));
         let json = serde_json::to_value(&report).unwrap_or_default();
-        self.store.journal().finish(id, report.stop, &json).await?;
+        let journal = self.store.journal();
+        journal.finish_with(id, report.stop, &json, &tail).await?;
         Ok(report)
     }
 }
 
-/// The rights of the user who began the run, as they were then, with a fresh budget.
-fn caller_of(start: RunStart, calls: u64) -> Caller {
+/// The rights of the user who began the run, as they were then.
+fn caller_of(start: RunStart, budget: Budget) -> Caller {
     Caller {
         session: start.session,
         user: start.user,
@@ -201,7 +258,7 @@ fn caller_of(start: RunStart, calls: u64) -> Caller {
         depth: 0,
         grant: Arc::new(Grant {
             methods: start.allowed,
-            budget: Budget::new(calls, MESSAGES),
+            budget,
             expires: None,
         }),
     }

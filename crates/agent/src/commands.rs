@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use callgate_contract::{
-    Allowed, Change, JournalId, Message, Mode, Part, Points, Role, SessionKey, TurnStop,
+    Allowed, Cancel, Change, JournalId, Message, Mode, Part, Points, Role, SessionKey, TurnStop,
 };
 use callgate_store::{
     ConversationUpdate, Decision, LogRow, NewConversation, Scope, TurnEnd, TurnStart,
 };
 use serde_json::json;
 
-use crate::{Agent, TurnError, Watch, history::text_of, texts};
+use crate::{Agent, TurnError, Watch, amount, compact::Asker, history::text_of, texts};
 
 const HELP: &str = "/new  begin a new conversation
 /reset  forget what was said in this one
@@ -189,7 +189,12 @@ impl Agent {
             Command::Compact => {
                 let conversation = self.conversation(session).await?;
                 let persona = self.store().personas().answering(&conversation).await?;
-                match self.compact(&conversation, persona.as_ref()).await? {
+                let cancel = Cancel::default();
+                let asker = Asker {
+                    user: &start.user,
+                    cancel: &cancel,
+                };
+                match self.compact(&conversation, persona.as_ref(), asker).await? {
                     true => Ok("Summarised.".into()),
                     false => Ok("There is nothing to summarise yet.".into()),
                 }
@@ -204,8 +209,13 @@ impl Agent {
                 let conversation = self.conversation(session).await?;
                 let scope = Scope::Conversation(conversation.id);
                 let spent = self.store().turns().spent(scope).await?;
+                let money = match (spent.money, spent.unpriced) {
+                    (None, _) => String::new(),
+                    (Some(money), 0) => format!(", {} spent", amount(money)),
+                    (Some(money), _) => format!(", at least {} spent", amount(money)),
+                };
                 Ok(format!(
-                    "This conversation: {} tokens in, {} out, {} calls, {:.0} s.",
+                    "This conversation: {} tokens in, {} out, {} calls, {:.0} s{money}.",
                     spent.tokens_in,
                     spent.tokens_out,
                     spent.calls,

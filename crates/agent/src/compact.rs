@@ -1,11 +1,11 @@
 //! Compaction: a long history is summarised by a row of its own. Nothing is deleted; later turns see
 //! the summary and what came after it.
 
-use callgate_contract::{Messages, ModelMessage, ModelRequest, Part};
+use callgate_contract::{Cancel, ModelMessage, ModelRequest, Origin, Part, Payer};
 use callgate_store::{Conversation, NewMessage, Persona};
 use serde_json::json;
 
-use crate::{Agent, TurnError};
+use crate::{Agent, TurnError, recall::History, spending::Spender};
 
 const INSTRUCTION: &str = "Summarise the conversation above for your own later use: what the people \
     want, what was decided, done and found out, names, numbers and open questions. Leave out small \
@@ -14,32 +14,57 @@ const INSTRUCTION: &str = "Summarise the conversation above for your own later u
 /// Messages at the end that are kept as they are.
 const KEPT: usize = 6;
 
+/// For whom it is done.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    pub(crate) user: &'a str,
+    pub(crate) cancel: &'a Cancel,
+}
+
+impl Asker<'_> {
+    fn spender(self, conversation: &Conversation) -> Spender {
+        Spender {
+            session: conversation.session.clone(),
+            user: self.user.to_owned(),
+            conversation: Some(conversation.id),
+            payer: Payer {
+                origin: Some(Origin::Builtin.to_string()),
+                method: Some("compact".to_owned()),
+                ..Payer::default()
+            },
+        }
+    }
+}
+
 impl Agent {
     /// The history, summarised first if it has grown too long.
     pub(crate) async fn compacted(
         &self,
         conversation: &Conversation,
         persona: Option<&Persona>,
-    ) -> Result<Messages, TurnError> {
+        asker: Asker<'_>,
+    ) -> Result<History, TurnError> {
         let history = self.history(conversation).await?;
         if history.tokens <= self.settings().history_tokens {
-            return Ok(history.messages);
+            return Ok(history);
         }
         drop(history);
-        self.compact(conversation, persona).await?;
+        self.compact(conversation, persona, asker).await?;
         let conversations = self.store().conversations();
         let conversation = conversations.get(conversation.id).await?;
         match conversation {
-            Some(conversation) => Ok(self.history(&conversation).await?.messages),
-            None => Ok(Messages::default()),
+            Some(conversation) => self.history(&conversation).await,
+            None => Ok(History::default()),
         }
     }
 
-    /// False if there is too little to summarise, or the model did not manage.
+    /// False if there is too little to summarise, nothing left to pay for it, or the model did not
+    /// manage.
     pub(crate) async fn compact(
         &self,
         conversation: &Conversation,
         persona: Option<&Persona>,
+        asker: Asker<'_>,
     ) -> Result<bool, TurnError> {
         let conversations = self.store().conversations();
         let rows = conversations.context(conversation.id).await?;
@@ -71,14 +96,28 @@ impl Agent {
             .await?
             .value;
         let model = self.models().choose(settings.model.as_deref());
-        let summary = match model.model.complete(request).await {
-            Ok(reply) if !reply.text.trim().is_empty() => reply.text,
-            Ok(_) => return Ok(false),
+        let spender = asker.spender(conversation);
+        if self.over_budget(&spender).await?.is_some() {
+            return Ok(false);
+        }
+        let reply = tokio::select! {
+            reply = model.model.complete(request) => reply,
+            () = asker.cancel.cancelled() => return Ok(false),
+        };
+        let summary = match reply {
+            Ok(reply) => {
+                let by = reply.model.as_deref().unwrap_or(&model.id);
+                self.spent(&spender, by, reply.usage).await;
+                reply.text
+            }
             Err(error) => {
                 tracing::warn!(%error, "the history could not be summarised");
                 return Ok(false);
             }
         };
+        if summary.trim().is_empty() {
+            return Ok(false);
+        }
         let message = json!({
             "role": "user",
             "content": format!("[Summary of the conversation so far]\n{summary}"),

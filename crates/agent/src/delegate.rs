@@ -3,11 +3,17 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Allowed, Cancel, Effect, Grant, Kind, Method, MethodError, Origin, Part};
+use callgate_contract::{
+    Allowed, Effect, Grant, Kind, Method, MethodError, Origin, Part, TurnStop,
+};
 use callgate_gate::{Call, InvalidMethod, method};
 use callgate_store::Persona;
 
-use crate::{Agent, Parent, TurnAsk, TurnError, Watch, turn::Shape};
+use crate::{
+    Agent, Parent, TurnAsk, TurnError, Watch,
+    nested::{cancel_below, to_the_end},
+    turn::Shape,
+};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Ask {
@@ -57,7 +63,8 @@ impl Agent {
         call: Call,
         query: String,
     ) -> Result<Result<String, MethodError>, TurnError> {
-        let caller = call.caller;
+        let origin = Origin::Agent(name.to_owned()).to_string();
+        let caller = call.caller.within(origin, Some(&method_name(name)));
         if caller.depth >= self.settings().depth {
             let depth = self.settings().depth;
             return Ok(Err(MethodError::new(format!(
@@ -70,10 +77,8 @@ impl Agent {
             budget: caller.grant.budget.clone(),
             expires: caller.grant.expires,
         };
-        let turn = match self.store().journal().run(caller.journal).await {
-            Ok(run) => run.start.turn.map_or(caller.journal, |(turn, _)| turn),
-            Err(_) => caller.journal,
-        };
+        let cancel = cancel_below(&caller);
+        let parent = Parent::of(&caller, Arc::new(grant));
         let model = persona.model.clone().unwrap_or_default();
         let ask = TurnAsk {
             session: caller.session,
@@ -86,18 +91,22 @@ impl Agent {
             mode: persona.mode,
             model: self.models().choose(Some(&model)).id.clone(),
             persona: Some(persona),
-            parent: Some(Parent {
-                turn,
-                depth: caller.depth,
-                grant: Arc::new(grant),
-            }),
+            parent: Some(parent),
             shape: Shape::default(),
             watch: Watch::default(),
-            cancel: Cancel::default(),
+            cancel: cancel.clone(),
         };
+        let agent = self.clone();
         // Boxed: a turn may call an agent, whose turn may call an agent.
-        let report = Box::pin(self.turn(ask)).await?;
+        let answered = Box::pin(async move { agent.turn(ask).await });
+        let report = match to_the_end(cancel, answered).await {
+            Ok(report) => report,
+            Err(error) => return Ok(Err(error)),
+        };
         Ok(match report.text.trim() {
+            "" if report.stop == Some(TurnStop::Cancelled) => {
+                Err(MethodError::new(format!("the agent '{name}' was stopped")))
+            }
             "" => Err(MethodError::new(format!(
                 "the agent '{name}' gave no answer"
             ))),
@@ -107,7 +116,7 @@ impl Agent {
 }
 
 /// What both the caller and the persona hold.
-fn both(caller: &Allowed, persona: Option<&[String]>) -> Allowed {
+pub(crate) fn both(caller: &Allowed, persona: Option<&[String]>) -> Allowed {
     match (caller, persona) {
         (allowed, None) => allowed.clone(),
         (Allowed::All, Some(names)) => Allowed::Only(names.to_vec()),

@@ -42,6 +42,7 @@ impl Agent {
             run::turn_run(self),
             say::message_send(self),
             say::system_push(self),
+            settings::choose(self),
             settings::method(self),
         ];
         for method in methods {

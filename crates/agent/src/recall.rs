@@ -19,8 +19,19 @@ const KEPT: usize = 2_000_000;
 #[derive(Clone, Default)]
 pub(crate) struct History {
     pub(crate) messages: Messages,
+    /// Where it lies; `None` for what somebody brought along.
+    pub(crate) lies: Option<(ConversationId, (u64, u64))>,
     /// By estimate.
     pub(crate) tokens: usize,
+}
+
+impl From<Messages> for History {
+    fn from(messages: Messages) -> Self {
+        History {
+            messages,
+            ..History::default()
+        }
+    }
 }
 
 /// A mutex held to look up or put back one entry, never across an await.
@@ -82,11 +93,12 @@ impl Agent {
         let (id, extent) = (conversation.id, conversation.extent);
         let known = self.sessions().histories.take(id);
         let known = known.filter(|entry| entry.extent.0 == extent.0 && entry.extent.1 <= extent.1);
-        let (extent, history) = match known {
+        let (extent, mut history) = match known {
             Some(entry) if entry.extent == extent => (extent, entry.history),
             Some(entry) => self.read_on(conversation, entry).await?,
             None => self.read_anew(conversation).await?,
         };
+        history.lies = Some((id, extent));
         self.sessions().histories.put(id, extent, history.clone());
         Ok(history)
     }

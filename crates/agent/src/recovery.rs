@@ -2,7 +2,7 @@
 //! out. Only the owner of the data directory does this.
 
 use callgate_contract::{JournalId, TurnStop};
-use callgate_store::{ApprovalState, LogRow, TurnEnd};
+use callgate_store::{ApprovalState, LogRow, StoreError, TurnEnd};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -34,8 +34,9 @@ impl Agent {
         unfinished.retain(|turn| turn.started_at <= start);
         for turn in unfinished {
             let id = turn.start.id;
-            if turn.start.parent.is_some() {
-                // The turn above is told that its agent's outcome is unknown.
+            if turn.start.parent.is_some() || turn.start.plan["returned"] == true {
+                // The turn above is told that its agent's outcome is unknown; and whoever waited
+                // for an answer of its own is gone.
                 self.abandon(id).await?;
             } else if turn.start.model.is_empty() {
                 if let Err(error) = self.obey_again(&turn.start).await {
@@ -97,7 +98,11 @@ impl Agent {
             changes: &[],
             elapsed: std::time::Duration::ZERO,
         };
-        Ok(self.store().turns().finish(turn, end).await?)
+        match self.store().turns().finish(turn, end).await {
+            // It came to its own end meanwhile.
+            Ok(()) | Err(StoreError::TurnFinished(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn waits_for_approval(&self, turn: JournalId) -> Result<bool, TurnError> {

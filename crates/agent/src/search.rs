@@ -1,6 +1,8 @@
 //! Finding a method by what it is for. Ranks by words, in any mixture of languages: enough for a
-//! catalogue of some thousand methods, with no model and no index on disk.
+//! catalogue of some thousand methods, with no model and no index on disk. Where there is a model
+//! for it, also by meaning.
 
+mod meaning;
 pub mod methods;
 mod synonyms;
 mod words;
@@ -10,6 +12,7 @@ use std::collections::HashMap;
 use callgate_contract::MethodInfo;
 use serde_json::Value as Json;
 
+pub use meaning::Meanings;
 use words::terms;
 
 /// How much a word counts, by where it stands. A name is chosen with care, a docstring also speaks
@@ -90,6 +93,13 @@ impl MethodIndex {
         found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.cmp(other)));
         found.truncate(limit);
         found.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// The methods that the request spells out.
+    fn named_in(&self, request: &str) -> Vec<&str> {
+        let named = self.methods.iter();
+        let named = named.filter(|method| method.is_named_in(request));
+        named.map(|method| method.name.as_str()).collect()
     }
 
     fn score(&self, method: &Indexed, term: &str) -> f32 {

@@ -55,6 +55,8 @@ pub struct Budgets {
     pub conversation: Allowance,
     /// Of one user, since midnight UTC.
     pub user_day: Allowance,
+    /// Of one session, since midnight UTC.
+    pub session_day: Allowance,
     /// Of everybody, since midnight UTC.
     pub day: Allowance,
 }
@@ -64,4 +66,6 @@ pub struct Allowance {
     pub tokens: Option<u64>,
     pub calls: Option<u64>,
     pub seconds: Option<u64>,
+    /// In millionths of the currency of prices.
+    pub money: Option<u64>,
 }

@@ -11,6 +11,7 @@ pub(crate) const LAST_ROUND_TOOLS: &str = "This is the last round of this turn a
 pub(crate) const LIMIT: &str = "I could not finish this within the number of steps I may take.";
 pub(crate) const NO_OUTPUT: &str = "[The code ran and printed nothing.]";
 pub(crate) const DONE: &str = "[done]";
+pub(crate) const STOPPED: &str = "[not done: the user said stop]";
 pub(crate) const REPEATED_CALL: &str = "error: this very call was made several times in this turn \
     and is not made again. Use the results above, or do something else.";
 pub(crate) const REPEATING_CALL: &str = "\n[You have made this call with the same arguments before; \
@@ -37,8 +38,14 @@ pub(crate) fn malformed_arguments(text: &str) -> String {
 }
 
 pub(crate) fn call_failed(error: &CallError, methods: &[Arc<dyn Method>]) -> String {
+    let is_unknown = match error {
+        CallError::Unknown { .. } => true,
+        // What was no method was recorded under the name that the model gave it.
+        CallError::Recorded { method, .. } => !method.contains('/'),
+        _ => false,
+    };
     match error {
-        CallError::Unknown { .. } => {
+        error if is_unknown => {
             let names: Vec<&str> = methods
                 .iter()
                 .map(|m| m.info().name.as_str())

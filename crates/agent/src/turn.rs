@@ -1,18 +1,21 @@
 //! One turn: from the messages it answers to its recorded answer. Every model reply and every call
 //! is journaled before it counts, so a turn cut off at any point goes on from its record.
 
+mod address;
 mod ask;
 mod budget;
 mod code;
 mod collect;
 mod context;
 mod preview;
+mod returned;
 mod shape;
 mod tools;
 
 pub use preview::Preview;
 pub(crate) use {
     ask::NoReply,
+    returned::Returned,
     shape::{Companion, Shape, Tool},
     tools::ToolResult,
 };
@@ -25,18 +28,21 @@ use std::{
 
 use callgate_contract::{
     Allowed, Budget, Caller, Cancel, Change, Contribution, ConversationId, Grant, JournalId,
-    Message, Messages, Mode, ModelMessage, ModelRequest, NamedModel, Part, Points, Role,
-    SessionKey, Surface, TurnFacts, TurnStop, Usage,
+    Message, Mode, ModelMessage, ModelRequest, NamedModel, Part, Points, Role, SessionKey, Surface,
+    TurnFacts, TurnStop, Usage,
 };
 use callgate_store::{LogRow, NewMessage, Persona, Round, Run, TurnEnd, TurnStart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+use tracing::{Instrument, Span};
 
 use self::tools::Declared;
 use crate::{
     Agent, TurnError,
-    asked::Asked,
+    asked::{Asked, Past, with_history},
+    delegate::both,
     history::to_json,
+    recall::History,
     record::Record,
     watch::{TurnEvent, Watch},
 };
@@ -53,7 +59,7 @@ pub struct TurnAsk {
     /// `None` keeps no history.
     pub conversation: Option<ConversationId>,
     /// What that conversation holds, where it has been read.
-    pub history: Option<Messages>,
+    pub(crate) history: Option<History>,
     pub persona: Option<Persona>,
     pub mode: Mode,
     pub model: String,
@@ -121,7 +127,9 @@ pub(crate) struct Turn {
     pub(crate) record: Record,
     pub(crate) sequence: u64,
     pub(crate) request: ModelRequest,
-    history: Option<Messages>,
+    history: Option<History>,
+    /// Where the history in the request lies, if it is a conversation's.
+    past: Option<Past>,
     pub(crate) shape: Shape,
     /// Of an execution cut off whose answer was a plugin's to send.
     was_handed_over: bool,
@@ -160,15 +168,18 @@ impl Agent {
 
     /// The same, with what is left of it.
     pub(crate) async fn loop_of(&self, ask: TurnAsk) -> Result<(TurnReport, Turn), TurnError> {
+        let _going = self.sessions().under_way.enter();
         let parts = ask.parts.clone();
         let mut turn = self.begin(ask).await?;
-        let report = turn.run(parts).await?;
+        let span = turn.span();
+        let report = turn.run(parts).instrument(span).await?;
         Ok((report, turn))
     }
 
     /// A turn that is on record and has not asked anything yet.
     pub(crate) async fn begin(&self, ask: TurnAsk) -> Result<Turn, TurnError> {
-        let id = JournalId::fresh();
+        let returned = ask.shape.returned.as_ref();
+        let id = returned.map_or_else(JournalId::fresh, |asker| asker.id);
         let newest = self.store().log().list(&ask.session, 1).await?;
         let mark = newest.last().map_or(0, |row| row.id);
         let companion = ask.shape.companion.as_ref();
@@ -182,10 +193,19 @@ impl Agent {
             mode: ask.mode,
             model: self.models().choose(Some(&ask.model)).id.clone(),
             persona: ask.persona.as_ref().map(|persona| persona.name.clone()),
-            allowed: allowed(ask.persona.as_ref()),
+            allowed: match returned {
+                Some(asker) => both(&asker.methods, persona_methods(ask.persona.as_ref())),
+                None => allowed(ask.persona.as_ref()),
+            },
             parent: ask.parent.as_ref().map(|parent| parent.turn),
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
-            plan: json!({ "parts": ask.parts, "mark": mark, "handed_over": hands_over }),
+            plan: json!({
+                "parts": ask.parts,
+                "mark": mark,
+                "handed_over": hands_over,
+                "rounds": ask.shape.rounds,
+                "returned": returned.is_some(),
+            }),
         };
         self.store().turns().begin(&start, &ask.rows).await?;
         let grant = match (ask.parent, &ask.shape.budget) {
@@ -205,7 +225,8 @@ impl Agent {
             ask.watch,
             ask.cancel,
         );
-        turn.history = ask.shape.history.clone().or(ask.history);
+        let brought = ask.shape.history.clone().map(History::from);
+        turn.history = brought.or(ask.history);
         turn.shape = ask.shape;
         Ok(turn)
     }
@@ -216,6 +237,7 @@ impl Agent {
         let answering = self.sessions().of(&session);
         // It may be waiting for its approval still, and go on by itself.
         let _one_at_a_time = answering.lock.lock().await;
+        let _going = self.sessions().under_way.enter();
         let found = self.store().turns().get(id).await?;
         if let Some(finish) = found.finish {
             return Err(TurnError::Ended {
@@ -231,19 +253,25 @@ impl Agent {
             None => None,
         };
         let turns = self.store().turns();
-        let (rounds, runs) = (turns.rounds(id).await?, turns.runs(id).await?);
+        let rounds = with_history(self.store(), id).await?;
+        let runs = turns.runs(id).await?;
         let calls = self.store().journal().recorded(id).await?;
         let mark = mark_of(&start.plan);
         let mut newer = self.store().log().since(&session, mark, JOINED).await?;
         newer.retain(|row| row.turn == Some(id));
         let handed_over = start.plan["handed_over"] == true;
-        let mut turn = Turn::new(self.clone(), start, persona, None, watch, Cancel::default());
+        let limit = start.plan["rounds"].as_u64();
+        let cancel = Cancel::default();
+        let _running = answering.runs(&cancel, &start.user);
+        let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.was_handed_over = handed_over;
+        turn.shape.rounds = limit.and_then(|rounds| u32::try_from(rounds).ok());
         turn.recorded_rounds = rounds.into();
         turn.recorded_runs = runs;
         turn.joined = newer;
         turn.record = Record::new(self.gate().clone(), turn.caller.clone(), calls);
-        turn.run(parts).await
+        let span = turn.span();
+        turn.run(parts).instrument(span).await
     }
 }
 
@@ -254,10 +282,11 @@ fn mark_of(plan: &Json) -> i64 {
 
 /// A persona that names methods holds those; none named holds none.
 fn allowed(persona: Option<&Persona>) -> Allowed {
-    match persona.and_then(|persona| persona.methods.clone()) {
-        None => Allowed::All,
-        Some(names) => Allowed::Only(names),
-    }
+    both(&Allowed::All, persona_methods(persona))
+}
+
+fn persona_methods(persona: Option<&Persona>) -> Option<&[String]> {
+    persona.and_then(|persona| persona.methods.as_deref())
 }
 
 impl Turn {
@@ -280,6 +309,7 @@ impl Turn {
                 expires: None,
             }),
         };
+        let grant = budget::in_hands_of(&start, &grant, &cancel);
         let facts = TurnFacts {
             turn: start.id,
             session: start.session.clone(),
@@ -317,6 +347,7 @@ impl Turn {
             sequence: 0,
             request: ModelRequest::default(),
             history: None,
+            past: None,
             shape: Shape::default(),
             was_handed_over: false,
             usage: Usage::default(),
@@ -348,10 +379,10 @@ impl Turn {
             };
             let next = match over {
                 Some(reason) => Next::end(TurnStop::Budget, reason),
-                None => match self.facts.mode {
-                    Mode::Code => self.code_round().await?,
-                    Mode::Tools => self.tool_round().await?,
-                },
+                None => {
+                    let span = tracing::debug_span!("round", round = self.round + 1);
+                    self.one_round().instrument(span).await?
+                }
             };
             match next {
                 Next::Again if self.cancel.is_cancelled() => {
@@ -364,6 +395,24 @@ impl Turn {
                 }
             }
         }
+    }
+
+    async fn one_round(&mut self) -> Result<Next, TurnError> {
+        match self.facts.mode {
+            Mode::Code => self.code_round().await,
+            Mode::Tools => self.tool_round().await,
+        }
+    }
+
+    /// Of the highest level, so that whatever is logged of the turn carries its id.
+    fn span(&self) -> Span {
+        tracing::error_span!(
+            "turn",
+            turn = %self.facts.turn.0,
+            session = %self.facts.session,
+            model = self.facts.model,
+            depth = self.facts.depth,
+        )
     }
 
     /// Adds a message to the request and to what the conversation will keep.
@@ -393,14 +442,16 @@ impl Turn {
             text => vec![Part::text(text)],
         };
         // An agent's answer goes to the turn that called it, not to the chat.
-        let speaks = self.facts.depth == 0;
+        let speaks = self.facts.depth == 0 && !self.is_returned();
         if speaks && !answer.is_empty() {
             for listener in self.agent.listeners(Points::BEFORE_ANSWER) {
                 listener.before_answer(&self.facts, &mut answer).await;
             }
         }
         let stop = match stop {
-            TurnStop::Answered if answer.is_empty() && !self.has_spoken().await? => {
+            TurnStop::Answered
+                if answer.is_empty() && !self.is_returned() && !self.has_spoken().await? =>
+            {
                 TurnStop::Silent
             }
             stop => stop,
@@ -417,9 +468,13 @@ impl Turn {
             }],
             false => Vec::new(),
         };
+        let exchange = self.exchange();
         let added = std::mem::take(&mut self.added);
         let messages: Vec<NewMessage> = added.iter().map(|m| to_json(m).into()).collect();
-        let json = serde_json::to_value(&report).unwrap_or_default();
+        let mut json = serde_json::to_value(&report).unwrap_or_default();
+        if let Some(exchange) = exchange {
+            json["exchange"] = exchange;
+        }
         let end = TurnEnd {
             stop,
             report: &json,
@@ -432,7 +487,9 @@ impl Turn {
             .turns()
             .finish(self.facts.turn, end)
             .await?;
-        self.agent.deliver(&self.facts.session).await;
+        if !self.is_returned() {
+            self.agent.deliver(&self.facts.session).await;
+        }
         for listener in self.agent.listeners(Points::AFTER_TURN) {
             listener.after_turn(&self.facts).await;
         }

@@ -81,11 +81,43 @@ impl Fetcher {
 
     pub async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
         let limit = self.limits.total;
-        let fetched = tokio::time::timeout(limit, self.follow(url)).await;
+        let fetched = async {
+            let (url, response) = self.follow(url).await?;
+            self.read(url, response).await
+        };
+        let fetched = tokio::time::timeout(limit, fetched).await;
         fetched.unwrap_or(Err(FetchError::Timeout { limit }))
     }
 
-    async fn follow(&self, text: &str) -> Result<Fetched, FetchError> {
+    /// What is there, whatever it is; of what is too large, nothing.
+    pub async fn bytes(&self, url: &str) -> Result<Vec<u8>, FetchError> {
+        self.file(url).await.map(|fetched| fetched.body)
+    }
+
+    /// The same, with where it came from and what it is said to be.
+    pub async fn file(&self, url: &str) -> Result<Fetched, FetchError> {
+        let limit = self.limits.total;
+        let fetched = async {
+            let (url, response) = self.follow(url).await?;
+            let media = Media::said(&header(&response, CONTENT_TYPE).unwrap_or_default());
+            match self.body(&url, response).await? {
+                (body, cut @ false) => Ok(Fetched {
+                    url: url.to_string(),
+                    media,
+                    body,
+                    cut,
+                }),
+                (_, true) => Err(FetchError::TooLarge {
+                    url: url.to_string(),
+                    limit: self.limits.body,
+                }),
+            }
+        };
+        let fetched = tokio::time::timeout(limit, fetched).await;
+        fetched.unwrap_or(Err(FetchError::Timeout { limit }))
+    }
+
+    async fn follow(&self, text: &str) -> Result<(Url, Response), FetchError> {
         let mut url = policy::parse(text)?;
         for _ in 0..=MAX_REDIRECTS {
             let addresses = self.addresses(&url).await?;
@@ -93,7 +125,7 @@ impl Fetcher {
             let response = sent.map_err(|error| unreachable(&url, &error))?;
             match redirect(&url, &response)? {
                 Some(next) => url = next,
-                None => return self.read(url, response).await,
+                None => return Ok((url, response)),
             }
         }
         Err(FetchError::Redirects {
@@ -127,17 +159,8 @@ impl Fetcher {
         }
     }
 
-    async fn read(&self, url: Url, mut response: Response) -> Result<Fetched, FetchError> {
-        let status = response.status();
-        if !status.is_success() {
-            let url = url.to_string();
-            return Err(FetchError::Status { url, status });
-        }
-        let encoding = header(&response, CONTENT_ENCODING);
-        if !matches!(encoding.as_deref(), None | Some("" | "identity")) {
-            let url = url.to_string();
-            return Err(FetchError::Compressed { url });
-        }
+    async fn read(&self, url: Url, response: Response) -> Result<Fetched, FetchError> {
+        arrived(&url, &response)?;
         let content_type = header(&response, CONTENT_TYPE).unwrap_or_default();
         let Some(media) = Media::read(&content_type) else {
             let found = match content_type.as_str() {
@@ -147,13 +170,7 @@ impl Fetcher {
             let url = url.to_string();
             return Err(FetchError::NotText { url, found });
         };
-        let (mut body, mut cut) = (Vec::new(), false);
-        let lost = |error| unreachable(&url, &error);
-        while !cut && let Some(chunk) = response.chunk().await.map_err(lost)? {
-            let room = self.limits.body - body.len();
-            cut = chunk.len() > room;
-            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-        }
+        let (body, cut) = self.body(&url, response).await?;
         Ok(Fetched {
             url: url.to_string(),
             media,
@@ -161,6 +178,34 @@ impl Fetcher {
             cut,
         })
     }
+
+    /// As much as may be, and whether there was more.
+    async fn body(&self, url: &Url, mut response: Response) -> Result<(Vec<u8>, bool), FetchError> {
+        arrived(url, &response)?;
+        let (mut body, mut cut) = (Vec::new(), false);
+        let lost = |error| unreachable(url, &error);
+        while !cut && let Some(chunk) = response.chunk().await.map_err(lost)? {
+            let room = self.limits.body - body.len();
+            cut = chunk.len() > room;
+            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        }
+        Ok((body, cut))
+    }
+}
+
+/// A page, and as it is.
+fn arrived(url: &Url, response: &Response) -> Result<(), FetchError> {
+    let status = response.status();
+    if !status.is_success() {
+        let url = url.to_string();
+        return Err(FetchError::Status { url, status });
+    }
+    let encoding = header(response, CONTENT_ENCODING);
+    if !matches!(encoding.as_deref(), None | Some("" | "identity")) {
+        let url = url.to_string();
+        return Err(FetchError::Compressed { url });
+    }
+    Ok(())
 }
 
 async fn of_the_system(name: String) -> io::Result<Vec<IpAddr>> {

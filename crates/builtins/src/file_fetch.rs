@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    fetch::{FetchLimits, FetchPolicy, Fetcher, HostPattern},
+    fetch::{FetchLimits, FetchPolicy, Fetcher},
     session::failed,
 };
 
@@ -17,18 +17,14 @@ const MAX_FILE: usize = 7 << 20;
 #[derive(Deserialize, JsonSchema)]
 struct FileFetch {
     url: String,
-    /// For whom; only where a plugin names it.
-    #[serde(default)]
-    #[allow(dead_code, reason = "accepted so that plugins need not leave it out")]
-    session: Option<String>,
 }
 
-pub(crate) fn method() -> Function {
+pub(crate) fn method(policy: &FetchPolicy) -> Function {
     let limits = FetchLimits {
         body: MAX_FILE,
         ..FetchLimits::default()
     };
-    let fetcher = Fetcher::new(FetchPolicy::new(vec![HostPattern::Any])).limits(limits);
+    let fetcher = Fetcher::new(policy.anywhere()).limits(limits);
     let handler = move |_: Call, asked: FileFetch| file_fetch(fetcher.clone(), asked.url);
     callgate_gate::method("file_fetch", Kind::Tool, handler)
         .doc("What a public URL holds, with its name and media type.")
@@ -37,20 +33,13 @@ pub(crate) fn method() -> Function {
 }
 
 async fn file_fetch(fetcher: Fetcher, url: String) -> Result<Value, MethodError> {
-    let fetched = fetcher.get(&url).await.map_err(failed)?;
-    if fetched.cut {
-        let limit = MAX_FILE >> 20;
-        return Err(MethodError::new(format!(
-            "{url} holds more than {limit} MB"
-        )));
-    }
+    let fetched = fetcher.file(&url).await.map_err(failed)?;
     let path = fetched.url.split(['?', '#']).next().unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-    let entries: [(&str, Value); 4] = [
+    let entries: [(&str, Value); 3] = [
         ("data", Value::Bytes(fetched.body)),
         ("name", name.into()),
         ("media", fetched.media.essence.into()),
-        ("path", Value::Null),
     ];
     let entries = entries.into_iter();
     Ok(Value::Dict(

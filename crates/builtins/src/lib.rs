@@ -62,10 +62,11 @@ pub fn with(store: Store, options: Options) -> Vec<Arc<dyn Method>> {
         view_image::method(store),
     ]
     .map(|method| method.exposure(Exposure::EVERYONE));
+    let for_plugins = file_fetch::method(&options.fetch);
     let outside = fetch_page::method(Fetcher::new(options.fetch));
     inside
         .into_iter()
-        .chain([outside, file_fetch::method()])
+        .chain([outside, for_plugins])
         .map(|method| Arc::new(method) as Arc<dyn Method>)
         .collect()
 }

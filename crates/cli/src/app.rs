@@ -3,7 +3,10 @@
 
 mod approvals;
 mod calls;
+mod capsules;
 mod clients;
+mod images;
+mod mcp;
 mod models;
 mod operations;
 mod outlets;
@@ -15,24 +18,35 @@ mod runs;
 mod sessions;
 mod turns;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
 
-use callgate_agent::{Agent, Coder};
+use callgate_agent::{Agent, Coder, CostReport, search::Meanings};
 use callgate_contract::{
     Budget, Caller, Cancel, Exposure, Grant, JournalId, NamedModel, OutputListener, Role,
     SessionKey, Surface,
 };
 use callgate_gate::{Gate, signature};
+use callgate_plugins::mcp::McpServers;
 use callgate_sandbox::Jail;
-use callgate_server::{Counted, Metrics, remote::Remote};
+use callgate_server::{Counted, Mcp, Metrics, OpenAi, remote::Remote};
 use callgate_store::Store;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
-use crate::{config::Config, failure::Failure, packages, plugins::Given, request::Request};
+use crate::{
+    config::{self, Config},
+    failure::Failure,
+    packages,
+    plugins::Given,
+    request::Request,
+};
 
 pub use callgate_server::Hear;
+use images::fetch_images;
 use plugins::{Loading, Shelf};
 use runs::Running;
 
@@ -43,6 +57,8 @@ const MESSAGES: u64 = 1_000;
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub data: PathBuf,
+    /// Where changes of the configuration are written.
+    pub file: PathBuf,
     pub config: Config,
     /// A model that this process alone has, besides the configured ones.
     pub model: Option<String>,
@@ -68,6 +84,11 @@ pub struct Live {
 #[derive(Clone)]
 pub struct App {
     config: Arc<Config>,
+    data: PathBuf,
+    /// The file that changes are written to, and the configuration as it was last read: what was
+    /// read at the start rules all that cannot change while we run.
+    file: Arc<PathBuf>,
+    configured: Arc<RwLock<Arc<Config>>>,
     store: Store,
     gate: Gate,
     coder: Coder,
@@ -78,12 +99,19 @@ pub struct App {
     jail: Arc<Jail>,
     metrics: Arc<Metrics>,
     remote: Remote,
+    openai: OpenAi,
+    mcp: Mcp,
+    /// Of other processes that speak for clients of MCP.
+    lines: Arc<mcp::Lines>,
+    servers: McpServers,
     /// What code finds besides the standard library.
     packages: Vec<String>,
     model: Option<String>,
     only_model: Option<NamedModel>,
     shelf: Arc<Shelf>,
     loaded: Loading,
+    /// Methods by meaning, once there is an agent.
+    meanings: Meanings,
     /// Made when it is first needed: models may have to be looked for.
     agent: Arc<OnceCell<Agent>>,
 }
@@ -93,7 +121,8 @@ impl App {
         let store = Store::open(settings.config.store(&settings.data)).await?;
         let gate = Gate::new(store.clone(), settings.config.policy());
         let built_in = callgate_builtins::with(store.clone(), settings.config.methods()?);
-        let search = callgate_agent::search::methods::all(&gate);
+        let meanings = Meanings::default();
+        let search = callgate_agent::search::methods::all(&gate, &meanings);
         for method in built_in.into_iter().chain(search) {
             gate.register(method).map_err(|error| {
                 Failure::new(error.to_string(), "this is a fault of callgate: report it")
@@ -101,6 +130,12 @@ impl App {
         }
         let remote = settings.config.remote.settings();
         let remote = Remote::new(store.clone(), gate.clone(), remote);
+        let mcp = Mcp::new(remote.clone());
+        let servers = McpServers::new(&gate, config::mcp::settings(&settings.config.mcp)?);
+        let openai = OpenAi::new(
+            store.clone(),
+            fetch_images(settings.config.methods()?.fetch),
+        );
         let installed = packages::installed_at(&settings.data);
         let packages = packages::list(&settings.data);
         let jail = settings
@@ -108,6 +143,7 @@ impl App {
             .jail(store.files().sessions_path(), installed);
         let jail = Arc::new(Jail::new(jail));
         let metrics = Arc::new(Metrics::new(store.clone()));
+        metrics.watch(&gate);
         let coder = Coder {
             gate: gate.clone(),
             store: store.clone(),
@@ -121,6 +157,9 @@ impl App {
         let shelf = Shelf::open(settings, gate.clone(), store.clone(), &names)?;
         Ok(App {
             config: Arc::new(settings.config.clone()),
+            data: settings.data.clone(),
+            file: Arc::new(settings.file.clone()),
+            configured: Arc::new(RwLock::new(Arc::new(settings.config.clone()))),
             store,
             gate,
             coder,
@@ -130,11 +169,16 @@ impl App {
             jail,
             metrics,
             remote,
+            openai,
+            mcp,
+            lines: Arc::default(),
+            servers,
             packages: names,
             model: settings.model.clone(),
             only_model: settings.only_model.clone(),
             shelf: Arc::new(shelf),
             loaded: Loading::default(),
+            meanings,
             agent: Arc::default(),
         })
     }
@@ -143,12 +187,30 @@ impl App {
         &self.config
     }
 
+    fn config_file(&self) -> &Path {
+        &self.file
+    }
+
+    fn configured(&self) -> Arc<Config> {
+        let configured = self.configured.read();
+        configured.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_configured(&self, config: Config) {
+        let configured = self.configured.write();
+        *configured.unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
+
     pub fn jail(&self) -> &Arc<Jail> {
         &self.jail
     }
 
     pub fn remote(&self) -> &Remote {
         &self.remote
+    }
+
+    pub fn openai(&self) -> &OpenAi {
+        &self.openai
     }
 
     pub fn live(&self) -> &Arc<callgate_server::Live> {
@@ -163,25 +225,31 @@ impl App {
         match request {
             Request::Run(run) => {
                 self.with_plugins().await;
+                self.with_servers(None).await;
                 self.run(run, live).await
             }
             Request::Cancel { run } => Ok(json!({ "cancelled": self.running.cancel(run) })),
             Request::Call(call) => {
                 self.with_plugins().await;
+                self.with_servers(Some(&call.method)).await;
                 self.call(call).await
             }
             Request::Methods { session } => {
                 self.with_plugins().await;
+                self.with_servers(None).await;
                 self.offer_personas().await?;
                 Ok(self.methods(&session))
             }
             Request::Method { name } => {
                 self.with_plugins().await;
+                self.with_servers(Some(&name)).await;
                 self.offer_personas().await?;
                 self.method(&name)
             }
             Request::Approvals { all } => self.approvals(all).await,
-            Request::Answer { id, answer, always } => self.settle(id, answer, always).await,
+            Request::Answer { id, answer, always } => {
+                self.settle(Some("terminal"), id, answer, always).await
+            }
             Request::NewKey(new) => self.new_key(new).await,
             Request::Keys => Ok(json!(self.store.keys().list().await?)),
             Request::RevokeKey { id } => self.revoke_key(&id).await,
@@ -196,9 +264,15 @@ impl App {
             Request::Sessions => self.sessions().await,
             Request::Session { session, limit } => self.session(&session, limit).await,
             Request::Fork { session, upto } => self.fork(&session, upto).await,
+            Request::Export {
+                session,
+                turn,
+                file,
+            } => self.export(&session, turn, &file).await,
             Request::Personas => self.personas().await,
             Request::Persona { name } => self.persona(&name).await,
             Request::SetPersona(set) => self.set_persona(set).await,
+            Request::TakePersona { persona, replace } => self.take_persona(persona, replace).await,
             Request::DeletePersona { name } => self.delete_persona(name).await,
             Request::Prompt {
                 session,
@@ -206,8 +280,13 @@ impl App {
                 mode,
             } => self.prompt(&session, &user, mode).await,
             Request::Models => self.list_models().await,
+            Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
+            // Served where events can be told for as long as the client stays.
+            Request::McpOpen { .. } => Ok(Json::Null),
+            Request::McpSay { connection, line } => self.mcp_say(&connection, line).await,
+            Request::McpServers => self.mcp_states().await,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What can be typed. Help texts are part of the product: each command says what it does, what it
 //! prints, and shows lines to copy.
 
+mod cost;
 mod model;
 mod plugin;
 mod talk;
@@ -10,12 +11,16 @@ use std::path::PathBuf;
 use callgate_contract::SessionKey;
 use clap::{Args, Parser, Subcommand};
 
+use crate::logs::Format;
+
+pub use cost::Cost;
 pub use model::{AddModel, Model, ModelCommand, TestModel};
 pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
 };
 pub use talk::{
-    By, Chat, Persona, PersonaCommand, Prompt, Send, Serve, Session, SessionCommand, SetPersona,
+    By, Chat, ExportSession, ImportPersona, Persona, PersonaCommand, Prompt, ReplaySession, Send,
+    Serve, Session, SessionCommand, SetPersona,
 };
 
 /// Write a function once; let AI call it safely.
@@ -67,6 +72,15 @@ pub struct Common {
     /// Print JSON, stable for scripts; errors are {"error", "hint"}
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
+    /// How the log on standard error is written; CALLGATE_LOG says what is in it
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Common options"
+    )]
+    pub log: Format,
 }
 
 #[derive(Debug, Subcommand)]
@@ -85,9 +99,11 @@ pub enum Command {
     Persona(Persona),
     Prompt(Prompt),
     Model(Model),
+    Cost(Cost),
     Key(Key),
     Client(Client),
     Plugin(Plugin),
+    Mcp(Mcp),
 }
 
 /// Run Python in the sandbox, with the methods it may call
@@ -228,7 +244,31 @@ pub struct Doctor {}
 #[derive(Debug, Args)]
 pub struct Demo {}
 
-/// Keys for remote clients
+/// Let an MCP client use the methods, over standard input and output
+///
+/// For clients that start their servers themselves, such as editors and assistants:
+/// methods are tools, session files are resources, personas are prompts. Over HTTP
+/// the same is at /mcp of `callgate serve`.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  claude mcp add callgate -- callgate --data /path/to/data mcp
+  callgate mcp list"
+)]
+pub struct Mcp {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// The servers of callgate.toml whose tools are methods, and how they are doing
+    List,
+}
+
+/// Keys for remote clients, the APIs and the page
 #[derive(Debug, Args)]
 pub struct Key {
     #[command(subcommand)]
@@ -243,6 +283,7 @@ Examples:
   callgate key new
   callgate key new --client SillyTavern-8000
   callgate key new --scope method:add --scope method:readJsonFromFile
+  callgate key new --scope chat --scope models
   callgate key new --scope operator")]
     New {
         /// What it may do: operator, methods, method:NAME, chat, models [default: methods]

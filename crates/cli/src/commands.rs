@@ -4,9 +4,11 @@ mod approval;
 mod call;
 mod chat;
 mod client;
+mod cost;
 mod demo;
-mod doctor;
+pub mod doctor;
 mod key;
+mod mcp;
 mod methods;
 mod model;
 mod persona;
@@ -54,6 +56,8 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Persona(persona) => persona::perform(&common, persona).await,
         Command::Prompt(prompt) => prompt::perform(&common, prompt).await,
         Command::Model(model) => model::perform(&common, model).await,
+        Command::Cost(cost) => cost::perform(&common, cost).await,
+        Command::Mcp(mcp) => mcp::perform(&common, mcp).await,
     }
 }
 
@@ -64,6 +68,7 @@ impl Common {
         let data = std::path::absolute(&data).unwrap_or(data);
         let config = Config::load(&data, self.config.as_deref())?;
         Ok(Settings {
+            file: Config::file(&data, self.config.as_deref()),
             data,
             config,
             model: None,

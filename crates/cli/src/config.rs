@@ -2,7 +2,9 @@
 //! does not exist or a value that makes no sense is an error that names it, never ignored.
 
 mod agent;
+mod edit;
 pub mod keys;
+pub mod mcp;
 mod models;
 mod remote;
 
@@ -23,14 +25,20 @@ use toml::{Table, Value};
 use self::{
     agent::{Agent, Answer, Budget},
     keys::{KEYS, Key, Shape},
+    mcp::Mcp,
     models::Models,
     remote::{Remote, Serve},
 };
 use crate::failure::Failure;
 
-pub use self::models::{Entry, NewEntry};
+pub use self::{
+    edit::Edit,
+    models::{Entry, NewEntry},
+};
 
 const FILE: &str = "callgate.toml";
+/// The one section that is a list.
+const MCP: &str = "mcp";
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -46,6 +54,7 @@ pub struct Config {
     pub fetch: Fetch,
     pub serve: Serve,
     pub remote: Remote,
+    pub mcp: Vec<Mcp>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -247,6 +256,15 @@ fn read_file(file: &Path) -> Result<Table, Failure> {
         Failure::new(format!("{name}, line {line}: {reason}"), keys::HINT)
     })?;
     for (section, content) in &table {
+        if section == MCP {
+            let servers: Result<Vec<Mcp>, _> = content.clone().try_into();
+            servers.map_err(|error| {
+                // What is given may hold keys: only what is wrong with it is repeated.
+                let hint = "docs/mcp.md shows how servers are written down";
+                Failure::new(format!("[[mcp]] in {name}: {}", error.message()), hint)
+            })?;
+            continue;
+        }
         let Value::Table(content) = content else {
             return Err(unknown(section, &name.to_string()));
         };
@@ -292,7 +310,7 @@ fn overlay(
 }
 
 /// One key alone, so that the error can say which.
-fn check(key: &Key, value: Value, place: &str) -> Result<(), Failure> {
+pub fn check(key: &Key, value: Value, place: &str) -> Result<(), Failure> {
     let given = serde_json::to_string(&value).unwrap_or_default();
     let alone = Table::from_iter([(
         key.section().to_owned(),

@@ -108,6 +108,7 @@ impl Door {
         let Some(inside) = self.inside else {
             return;
         };
+        inside.app.mcp_servers().shutdown().await;
         inside.app.plugins().shutdown().await;
         if let Some(serving) = inside.serving {
             if inside.visitors.leave().await {
@@ -179,6 +180,11 @@ fn serve(owner: Arc<Owner>, app: App, visitors: Arc<Visitors>) -> JoinHandle<()>
                 events: Some(forwarded(events.clone())),
                 ..Live::default()
             };
+            if let Request::McpOpen { connection } = request {
+                // No visitor either: it stays as long as its client does.
+                app.mcp_open(connection, events).await;
+                return json!(Answer::Closing);
+            }
             if let Request::Listen { .. } = request {
                 // Nothing is waited for: who listens is no visitor, and leaves when it likes.
                 tokio::select! {

@@ -1,7 +1,7 @@
 //! [`Failure`]: why a command did not succeed, in one line, and what to do about it, in another.
 //! Every error of the crates below becomes one here and nowhere else.
 
-use callgate_agent::{RunError, TurnError};
+use callgate_agent::{RunError, TurnError, capsule::CapsuleError};
 use callgate_contract::SandboxError;
 use callgate_gate::CallError;
 use callgate_models::InvalidModel;
@@ -82,6 +82,20 @@ impl From<TurnError> for Failure {
             TurnError::Store(error) => error.into(),
             TurnError::Run(error) => error.into(),
             other => Failure::new(other.to_string(), DOCTOR),
+        }
+    }
+}
+
+impl From<CapsuleError> for Failure {
+    fn from(error: CapsuleError) -> Self {
+        match error {
+            CapsuleError::Store(error) => error.into(),
+            CapsuleError::Run(error) => error.into(),
+            CapsuleError::Turn(error) => error.into(),
+            other => {
+                let hint = other.hint();
+                Failure::new(other.to_string(), hint)
+            }
         }
     }
 }

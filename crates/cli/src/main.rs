@@ -3,10 +3,13 @@
 
 mod app;
 mod args;
+mod capsules;
 mod commands;
 mod config;
 mod door;
 mod failure;
+mod logs;
+mod models;
 mod packages;
 mod plugins;
 mod request;
@@ -15,9 +18,11 @@ mod show;
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
-use tracing_subscriber::EnvFilter;
 
-use crate::{args::Arguments, failure::Failure};
+use crate::{
+    args::{Arguments, Command},
+    failure::Failure,
+};
 
 /// As programs do when they were called wrongly.
 const USAGE: u8 = 2;
@@ -27,7 +32,8 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
     };
-    log();
+    let keeps = matches!(arguments.command, Command::Serve(_));
+    logs::begin(keeps, arguments.common.log);
     let as_json = arguments.common.json;
     match perform(arguments) {
         Ok(code) => code,
@@ -49,19 +55,10 @@ fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
             let hint = "free some memory, or raise the limit on threads (ulimit -u)";
             Failure::new(format!("cannot start: {error}"), hint)
         })?;
-    let result = runtime.block_on(commands::perform(arguments));
+    let result = runtime.block_on(logs::traced(commands::perform(arguments)));
     // Nothing that matters is left running; what is left must not keep us.
     runtime.shutdown_background();
     result
-}
-
-fn log() {
-    let filter = EnvFilter::try_from_env("CALLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(show::is_coloured_for_notes())
-        .init();
 }
 
 /// Help and version are answers; the rest is a failure like any other.

@@ -42,6 +42,12 @@ pub struct Package {
     pub version: String,
 }
 
+impl std::fmt::Display for Package {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
 /// The directory for the jail, if anything was ever installed.
 pub fn installed_at(data: &Path) -> Option<PathBuf> {
     let packages = data.join(CURRENT);

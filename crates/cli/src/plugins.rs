@@ -1,5 +1,7 @@
 //! Plugins that a command was given: read, and what they need installed, before anything is opened.
 
+pub mod skeleton;
+
 use std::path::{Path, PathBuf};
 
 use callgate_plugins::{

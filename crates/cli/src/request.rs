@@ -2,9 +2,13 @@
 //! through the control socket, and what it tells meanwhile. The answer is the JSON that `--json`
 //! prints.
 
+use std::path::PathBuf;
+
+use callgate_agent::CostBy;
 use callgate_contract::{JournalId, Mode, Role, SessionKey};
 pub use callgate_server::Event;
-use callgate_store::Decision;
+use callgate_store::{Decision, NewPersona};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -63,11 +67,22 @@ pub enum Request {
         session: SessionKey,
         upto: Option<u64>,
     },
+    /// Into a file of the asker's, who is the same user.
+    Export {
+        session: SessionKey,
+        turn: Option<JournalId>,
+        file: PathBuf,
+    },
     Personas,
     Persona {
         name: String,
     },
     SetPersona(SetPersona),
+    /// As another program had it.
+    TakePersona {
+        persona: SetPersona,
+        replace: bool,
+    },
     DeletePersona {
         name: String,
     },
@@ -77,6 +92,10 @@ pub enum Request {
         mode: Option<Mode>,
     },
     Models,
+    Cost {
+        by: CostBy,
+        since: Timestamp,
+    },
     /// From their files; also those that came or went since.
     ReloadPlugins {
         /// All of them if left out.
@@ -87,6 +106,18 @@ pub enum Request {
         /// What to change.
         set: serde_json::Map<String, Json>,
     },
+    /// Serves a client of MCP that the asker speaks for; events are `open`, then each `line` of ours.
+    McpOpen {
+        /// Chosen by the asker.
+        connection: String,
+    },
+    McpSay {
+        connection: String,
+        /// None: there will be no more.
+        line: Option<String>,
+    },
+    /// Those whose tools are methods.
+    McpServers,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -117,6 +148,20 @@ pub struct SetPersona {
     pub methods: Option<Methods>,
     /// User and assistant in turn; empty removes them.
     pub dialogs: Option<Vec<String>>,
+}
+
+impl SetPersona {
+    /// All of it, under another name if one is given.
+    pub fn from_card(persona: NewPersona, name: Option<String>) -> Self {
+        SetPersona {
+            name: name.unwrap_or(persona.name),
+            prompt: Some(persona.system_prompt),
+            mode: Some(persona.mode),
+            model: Some(persona.model.unwrap_or_default()),
+            methods: Some(persona.methods.map_or(Methods::All, Methods::Only)),
+            dialogs: Some(persona.begin_dialogs.unwrap_or_default()),
+        }
+    }
 }
 
 /// Which methods a persona holds.

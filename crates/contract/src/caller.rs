@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::SessionKey;
+use crate::{Cancel, SessionKey};
 
 /// The side a call comes from; a method's [`crate::Exposure`] admits or refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -90,9 +90,27 @@ impl Grant {
     }
 }
 
-/// What is left to spend. Clones share one account, so that a sub-agent pays from its caller's.
+/// What is left to spend, who spends it, and whether they have been told to stop. Clones share one
+/// account, so that a sub-agent pays from its caller's.
 #[derive(Clone, Debug)]
-pub struct Budget(Arc<Account>);
+pub struct Budget {
+    account: Arc<Account>,
+    payer: Arc<Payer>,
+    cancel: Cancel,
+}
+
+/// To whom a model's work is charged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payer {
+    /// The turn that somebody's message began; limits of a turn hold for all that comes of it.
+    pub root: Option<JournalId>,
+    /// The turn that asks, or in which a method does.
+    pub turn: Option<JournalId>,
+    /// Of the method that asks; none for a turn's own rounds.
+    pub origin: Option<String>,
+    /// Its name, where it is a single method.
+    pub method: Option<String>,
+}
 
 /// Counters only fall. Calls of one grant may run concurrently: hence atomics.
 #[derive(Debug)]
@@ -111,18 +129,71 @@ pub enum BudgetSpent {
 
 impl Budget {
     pub fn new(calls: u64, messages: u64) -> Self {
-        Budget(Arc::new(Account {
-            calls: AtomicU64::new(calls),
-            messages: AtomicU64::new(messages),
-        }))
+        Budget {
+            account: Arc::new(Account {
+                calls: AtomicU64::new(calls),
+                messages: AtomicU64::new(messages),
+            }),
+            payer: Arc::default(),
+            cancel: Cancel::default(),
+        }
     }
 
     pub fn take_call(&self) -> Result<(), BudgetSpent> {
-        take(&self.0.calls).ok_or(BudgetSpent::Calls)
+        take(&self.account.calls).ok_or(BudgetSpent::Calls)
     }
 
     pub fn take_message(&self) -> Result<(), BudgetSpent> {
-        take(&self.0.messages).ok_or(BudgetSpent::Messages)
+        take(&self.account.messages).ok_or(BudgetSpent::Messages)
+    }
+
+    pub fn payer(&self) -> &Payer {
+        &self.payer
+    }
+
+    /// Stops whatever is done with this budget; the budgets of sub-agents stop with it.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// The same account, in the hands of a turn that `cancel` stops.
+    #[must_use]
+    pub fn of_turn(&self, payer: Payer, cancel: Cancel) -> Self {
+        Budget {
+            account: self.account.clone(),
+            payer: Arc::new(payer),
+            cancel,
+        }
+    }
+
+    /// The same account, in the hands of a method.
+    #[must_use]
+    pub fn of_method(&self, origin: String, method: Option<String>) -> Self {
+        let payer = Payer {
+            origin: Some(origin),
+            method,
+            ..Payer::clone(&self.payer)
+        };
+        Budget {
+            payer: Arc::new(payer),
+            ..self.clone()
+        }
+    }
+}
+
+impl Caller {
+    /// This caller, on whose behalf a method of `origin` now does something of its own.
+    #[must_use]
+    pub fn within(&self, origin: impl Into<String>, method: Option<&str>) -> Self {
+        let budget = &self.grant.budget;
+        Caller {
+            grant: Arc::new(Grant {
+                methods: self.grant.methods.clone(),
+                budget: budget.of_method(origin.into(), method.map(str::to_owned)),
+                expires: self.grant.expires,
+            }),
+            ..self.clone()
+        }
     }
 }
 

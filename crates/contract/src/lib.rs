@@ -2,6 +2,7 @@
 //! No I/O happens here: everything is data or an interface.
 
 mod caller;
+mod cancel;
 pub mod codec;
 pub mod frame;
 mod listener;
@@ -16,7 +17,8 @@ mod spec;
 mod turn;
 mod value;
 
-pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Role, Surface};
+pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Role, Surface};
+pub use cancel::Cancel;
 pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
 pub use media::media_type;
 pub use message::{Change, Message, Outbox, Part};
@@ -31,8 +33,8 @@ pub use model::{
 };
 pub use peer::{Peer, Said};
 pub use run::{
-    Cancel, CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec,
-    Sandbox, SandboxError, Stop, Stub, UID_BASE,
+    CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec, Sandbox,
+    SandboxError, Stop, Stub, UID_BASE,
 };
 pub use session::{InvalidSession, SessionKey, SessionType};
 pub use spec::{ExposureSpec, MethodSpec};

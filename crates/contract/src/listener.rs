@@ -119,6 +119,17 @@ pub trait Listener: Send + Sync {
         nothing()
     }
 
+    /// An answer whose plugin was to send it and ended before it did; `reference` is that plugin's own
+    /// name for what it asked. True if the answer has now been sent.
+    fn deliver<'a>(
+        &'a self,
+        _session: &'a SessionKey,
+        _reference: &'a Json,
+        _parts: &'a [Part],
+    ) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
+
     /// The turn is over and recorded.
     fn after_turn<'a>(&'a self, _turn: &'a TurnFacts) -> BoxFuture<'a, ()> {
         nothing()

@@ -154,6 +154,16 @@ pub struct Arguments {
     pub named: Vec<(String, Value)>,
 }
 
+impl Arguments {
+    /// None of them by position.
+    pub fn by_name(named: Vec<(String, Value)>) -> Self {
+        Arguments {
+            positional: Vec::new(),
+            named,
+        }
+    }
+}
+
 /// What a running method knows of its call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallContext<'a> {
@@ -219,6 +229,11 @@ pub trait Method: Send + Sync {
         context: CallContext<'a>,
         arguments: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>>;
+
+    /// JSON Schema of the value, where it is known.
+    fn output(&self) -> Option<&Json> {
+        None
+    }
 
     /// Does it exist for this caller at all, exposure and grant aside? For methods that belong to
     /// somebody, such as those of a connected client.

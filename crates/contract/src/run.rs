@@ -1,15 +1,12 @@
 //! [`Sandbox`]: one execution of untrusted code. A backend promises isolation and honest limits;
 //! what the code may call, and what it is told, is decided by the host callback alone.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Arguments, BoxFuture, Value};
+use crate::{Arguments, BoxFuture, Cancel, Value};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -185,46 +182,4 @@ pub enum SandboxError {
 /// Implement this only for a new kind of wall. Dropping the returned future kills the run.
 pub trait Sandbox: Send + Sync {
     fn run(&self, spec: RunSpec, host: HostCall) -> BoxFuture<'_, Result<Report, SandboxError>>;
-}
-
-/// Stops a run from outside. Clones share one state; cancelling twice is harmless.
-#[derive(Clone, Default)]
-pub struct Cancel(Arc<Mutex<CancelState>>);
-
-/// A mutex, since `cancel` and `on_cancel` race: the hook must run exactly once in either order.
-#[derive(Default)]
-struct CancelState {
-    cancelled: bool,
-    hook: Option<Box<dyn FnOnce() + Send>>,
-}
-
-impl Cancel {
-    pub fn cancel(&self) {
-        let hook = {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            state.cancelled = true;
-            state.hook.take()
-        };
-        if let Some(hook) = hook {
-            hook();
-        }
-    }
-
-    pub fn is_cancelled(&self) -> bool {
-        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.cancelled
-    }
-
-    /// Runs `hook` on cancellation, at once if that has happened. For the backend's own use: it
-    /// replaces the hook before.
-    pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
-        {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if !state.cancelled {
-                state.hook = Some(Box::new(hook));
-                return;
-            }
-        }
-        hook();
-    }
 }

@@ -22,12 +22,21 @@ impl Gate {
         decision: Decision,
         always: bool,
     ) -> Result<Approval, StoreError> {
-        let approval = self
-            .store()
-            .approvals()
-            .answer(id, decision, always)
-            .await?;
+        self.answer_as(None, id, decision, always).await
+    }
+
+    /// The same, with whose word it is.
+    pub async fn answer_as(
+        &self,
+        by: Option<&str>,
+        id: i64,
+        decision: Decision,
+        always: bool,
+    ) -> Result<Approval, StoreError> {
+        let approvals = self.store().approvals();
+        let approval = approvals.answer(id, decision, always, by).await?;
         self.answers().send_modify(|count| *count += 1);
+        self.tell_approval(&approval);
         Ok(approval)
     }
 
@@ -64,6 +73,9 @@ impl Gate {
         let until = Instant::now() + self.policy().approval_wait;
         let mut answers = self.answers().subscribe();
         let mut approval = approvals.ask(&ask).await.map_err(failed)?;
+        if approval.state == ApprovalState::Pending {
+            self.tell_approval(&approval);
+        }
         if !same(&approval.ask, &ask) {
             return Err(CallError::ApprovalElsewhere {
                 method: method(),

@@ -8,10 +8,12 @@ use callgate_contract::{
     Value,
 };
 use callgate_store::CallIntent;
+use tracing::Instrument;
 
 use crate::{
     CallError, Gate, InvalidMethod,
     arguments::bind,
+    observe::{Ended, Made},
     registry::Entry,
     running::run,
     view::{Purpose, view},
@@ -142,6 +144,28 @@ impl Gate {
         admitted: Result<Arc<Entry>, CallError>,
         way: Option<Way<'_>>,
     ) -> Result<Outcome, CallError> {
+        let Some(observer) = self.observer() else {
+            return self.make_it(caller, request, entry, admitted, way).await;
+        };
+        let (began, known) = (Instant::now(), entry.clone());
+        let result = self.make_it(caller, request, entry, admitted, way).await;
+        observer(&Made {
+            method: known.as_ref().map(|entry| entry.full_name.as_str()),
+            surface: caller.surface,
+            ended: Ended::of(&result),
+            elapsed: began.elapsed(),
+        });
+        result
+    }
+
+    async fn make_it(
+        &self,
+        caller: &Caller,
+        request: CallRequest<'_>,
+        entry: Option<Arc<Entry>>,
+        admitted: Result<Arc<Entry>, CallError>,
+        way: Option<Way<'_>>,
+    ) -> Result<Outcome, CallError> {
         let (intent, checked) = check(caller, request, entry, admitted);
         let kept = is_kept(caller, intent.effect);
         let Admitted { entry, arguments } = match checked {
@@ -149,7 +173,15 @@ impl Gate {
             Err(error) if !kept => return Err(error),
             Err(error) => return Err(self.refuse(intent, error).await),
         };
-        if let Err(error) = self.approve(caller, &entry, &intent, &arguments).await {
+        let approved = tokio::select! {
+            biased;
+            approved = self.approve(caller, &entry, &intent, &arguments) => approved,
+            () = caller.grant.budget.cancel().cancelled() => Err(CallError::Cancelled {
+                method: entry.info().name.clone(),
+                effectful: false,
+            }),
+        };
+        if let Err(error) = approved {
             return Err(self.refuse(intent, error).await);
         }
 
@@ -164,7 +196,13 @@ impl Gate {
             sequence: intent.sequence,
             peer: way.map(|way| way.peer),
         };
-        let result = run(&entry, context, arguments).await;
+        let span =
+            tracing::debug_span!("call", method = entry.full_name, sequence = intent.sequence);
+        let running = run(&entry, context, arguments);
+        let result = running.instrument(span.clone()).await;
+        if let Err(error) = &result {
+            tracing::debug!(parent: &span, %error, "the call failed");
+        }
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         match result {
             Ok(done) if !kept && done.changes.is_empty() => Ok(Outcome {

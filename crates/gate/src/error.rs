@@ -39,6 +39,9 @@ pub enum CallError {
         seconds: f64,
         effectful: bool,
     },
+    /// Whoever asked for it was told to stop.
+    #[error("'{method}' was stopped{}", maybe_done(*effectful))]
+    Cancelled { method: String, effectful: bool },
     /// The method's own error, in its words.
     #[error("{message}")]
     Failed {

@@ -2,17 +2,19 @@
 //! `dispatch`.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock, Weak},
+    collections::HashMap,
+    sync::{Arc, OnceLock, PoisonError, RwLock, Weak},
     time::{Duration, Instant},
 };
 
 use callgate_contract::{Allowed, Caller, Effect, Exposure, Method, Origin, Stub, Surface};
-use callgate_store::Store;
-use tokio::sync::watch;
+use callgate_store::{Approval, Store};
+use tokio::sync::{broadcast, watch};
 
 use crate::{
     error::{CallError, InvalidMethod},
     nearest::nearest,
+    observe::Observer,
     registry::{Entry, Registry},
     signature::stub,
     written,
@@ -56,24 +58,42 @@ impl WeakGate {
     }
 }
 
+/// Approvals that may wait for one who follows them.
+const APPROVALS: usize = 64;
+
 struct Shared {
     store: Store,
     policy: GatePolicy,
+    /// The policy's, which the operator may change at any time. Read for the length of a look.
+    ask: RwLock<Arc<[String]>>,
     /// Read by every call for the length of a map lookup and written only when methods come or
     /// go, never across an await: an uncontended read costs less than anything else in a call.
     registry: RwLock<Registry>,
     /// Counts answers given. A watch, since a call must not miss an answer that arrives between
     /// its look into the store and its wait; the count itself means nothing.
     answers: watch::Sender<u64>,
+    /// Every approval that is asked or answered. Whoever lags misses some and reads them anew.
+    approvals: broadcast::Sender<Approval>,
+    /// Why an origin has no methods now, where somebody knows. Looked at only by calls of what is
+    /// not there.
+    absent: RwLock<HashMap<String, String>>,
+    /// Counts changes of the registry, for those who show it; the count itself means nothing.
+    changes: watch::Sender<u64>,
+    observer: OnceLock<Observer>,
 }
 
 impl Gate {
     pub fn new(store: Store, policy: GatePolicy) -> Self {
         Gate(Arc::new(Shared {
             store,
+            ask: RwLock::new(policy.ask.clone().into()),
             policy,
             registry: RwLock::default(),
             answers: watch::Sender::new(0),
+            approvals: broadcast::Sender::new(APPROVALS),
+            absent: RwLock::default(),
+            changes: watch::Sender::new(0),
+            observer: OnceLock::new(),
         }))
     }
 
@@ -103,6 +123,73 @@ impl Gate {
     /// Removes every method of `origin`; returns how many there were.
     pub fn unregister_origin(&self, origin: &Origin) -> usize {
         self.write(|registry| registry.remove_origin(origin))
+    }
+
+    /// `origin` has these methods from now on and no others, all at once. Returns those that cannot
+    /// be registered.
+    pub fn replace_origin(
+        &self,
+        origin: &Origin,
+        methods: impl IntoIterator<Item = Arc<dyn Method>>,
+    ) -> Vec<InvalidMethod> {
+        let mut invalid = Vec::new();
+        let mut entries = Vec::new();
+        for method in methods {
+            match Entry::new(method) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => invalid.push(error),
+            }
+        }
+        let new: Vec<String> = self.write(|registry| {
+            let names: Vec<String> = entries.iter().map(|it| it.full_name.clone()).collect();
+            let new = names
+                .into_iter()
+                .filter(|name| registry.resolve(name).is_none());
+            let new = new.collect();
+            registry.remove_origin(origin);
+            for entry in entries {
+                registry.insert(entry);
+            }
+            new
+        });
+        for method in new {
+            tracing::info!(method, "a method was registered");
+        }
+        invalid
+    }
+
+    /// What to say to who calls a method of `origin` that is not there: `origin/name` in full.
+    pub fn explain(&self, origin: &Origin, why: Option<String>) {
+        let absent = self.0.absent.write();
+        let mut absent = absent.unwrap_or_else(PoisonError::into_inner);
+        match why {
+            Some(why) => absent.insert(origin.to_string(), why),
+            None => absent.remove(&origin.to_string()),
+        };
+    }
+
+    fn explanation(&self, name: &str) -> Option<String> {
+        let (origin, _) = name.split_once('/')?;
+        let absent = self.0.absent.read();
+        let absent = absent.unwrap_or_else(PoisonError::into_inner);
+        absent.get(origin).cloned()
+    }
+
+    /// Told when methods come or go.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+
+    /// How many methods there are.
+    pub fn count(&self) -> usize {
+        self.read(Registry::count)
+    }
+
+    /// The names of all methods of `origin`, sorted.
+    pub fn names_of(&self, origin: &Origin) -> Vec<String> {
+        let mut names = self.read(|registry| registry.names_of(origin));
+        names.sort();
+        names
     }
 
     /// What `name` means: a bare name by precedence, or `origin/name`, or `origin__name`.
@@ -136,6 +223,21 @@ impl Gate {
         usable
     }
 
+    /// All methods `caller` may use, sorted, each under the name that means it: the bare one, or
+    /// `origin__name` for one behind another of the same name.
+    pub fn named(&self, caller: &Caller) -> Vec<(String, Arc<dyn Method>)> {
+        let mut named: Vec<(String, Arc<dyn Method>)> = self.read(|registry| {
+            let usable = registry
+                .named(caller)
+                .filter(|(_, entry)| may_use(self, registry, caller, entry));
+            usable
+                .map(|(name, entry)| (name.to_owned(), entry.method.clone()))
+                .collect()
+        });
+        named.sort_by(|one, other| one.0.cmp(&other.0));
+        named
+    }
+
     /// The methods `caller` may use as code finds them: each under its name, and under the further
     /// names that are free.
     pub fn stubs(&self, caller: &Caller) -> Vec<Stub> {
@@ -162,6 +264,14 @@ impl Gate {
         stubs
     }
 
+    pub(crate) fn observer(&self) -> Option<&Observer> {
+        self.0.observer.get()
+    }
+
+    pub(crate) fn set_observer(&self, observer: Observer) {
+        let _ = self.0.observer.set(observer);
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.0.store
     }
@@ -174,9 +284,39 @@ impl Gate {
         &self.0.answers
     }
 
+    /// Which methods need an approval from now on, as [`GatePolicy::ask`] says it.
+    pub fn set_ask(&self, ask: Vec<String>) {
+        *self.0.ask.write().unwrap_or_else(PoisonError::into_inner) = ask.into();
+    }
+
+    /// Does the operator want to be asked before the method that `name` means?
+    pub fn asks_for(&self, name: &str) -> bool {
+        self.resolve(name)
+            .is_some_and(|entry| self.must_ask(&entry))
+    }
+
+    /// May remote callers use it by the operator's word, whatever its own exposure?
+    pub fn opens_to_remote(&self, name: &str) -> bool {
+        let listed = |entry: &Arc<Entry>| {
+            let mut names = self.0.policy.remote.iter();
+            names.any(|name| entry.is_called(name))
+        };
+        self.resolve(name).as_ref().is_some_and(listed)
+    }
+
+    /// Approvals from now on, each when it is asked and when it is answered.
+    pub fn approvals(&self) -> broadcast::Receiver<Approval> {
+        self.0.approvals.subscribe()
+    }
+
+    pub(crate) fn tell_approval(&self, approval: &Approval) {
+        // Nobody may follow them.
+        let _ = self.0.approvals.send(approval.clone());
+    }
+
     /// Does the operator want to be asked before this method?
     pub(crate) fn must_ask(&self, entry: &Entry) -> bool {
-        let ask = &self.0.policy.ask;
+        let ask = self.0.ask.read().unwrap_or_else(PoisonError::into_inner);
         ask.iter().any(|name| name == "*" || entry.is_called(name))
     }
 
@@ -210,6 +350,13 @@ impl Gate {
     ) -> Result<Arc<Entry>, CallError> {
         self.read(|registry| {
             let Some(entry) = entry else {
+                if let Some(message) = self.explanation(name) {
+                    return Err(CallError::Failed {
+                        method: written::name(None, name),
+                        message,
+                        detail: None,
+                    });
+                }
                 let usable = registry
                     .reachable(caller)
                     .filter(|entry| may_use(self, registry, caller, entry));
@@ -243,7 +390,9 @@ impl Gate {
 
     fn write<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
         let registry = self.0.registry.write();
-        change(&mut registry.unwrap_or_else(PoisonError::into_inner))
+        let changed = change(&mut registry.unwrap_or_else(PoisonError::into_inner));
+        self.0.changes.send_modify(|count| *count += 1);
+        changed
     }
 }
 

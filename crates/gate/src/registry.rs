@@ -122,6 +122,21 @@ impl Registry {
         Some(entry)
     }
 
+    pub(crate) fn count(&self) -> usize {
+        let keys = self.names.values().flat_map(|candidates| candidates.keys());
+        keys.filter(|(spelling, ..)| *spelling == Spelling::Bare)
+            .count()
+    }
+
+    /// The names of all methods of `origin`.
+    pub(crate) fn names_of(&self, origin: &Origin) -> Vec<String> {
+        let named = self.names.iter().filter(|(_, candidates)| {
+            let mut keys = candidates.keys();
+            keys.any(|(spelling, of, _)| of == origin && *spelling == Spelling::Bare)
+        });
+        named.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Removes all methods of `origin` and says how many there were.
     pub(crate) fn remove_origin(&mut self, origin: &Origin) -> usize {
         let mut removed = 0;
@@ -158,6 +173,25 @@ impl Registry {
                 .filter(|(_, entry)| entry.method.serves(caller));
             let ((spelling, ..), entry) = served.next()?;
             (*spelling == Spelling::Bare).then_some(entry)
+        })
+    }
+
+    /// All methods that exist for `caller`, each under a name that means it and no other: the bare
+    /// one, or `origin__name` behind another of the same name.
+    pub(crate) fn named(&self, caller: &Caller) -> impl Iterator<Item = (&str, &Arc<Entry>)> {
+        self.names.iter().flat_map(|(name, candidates)| {
+            let served = candidates
+                .iter()
+                .filter(|(_, entry)| entry.method.serves(caller));
+            let named = served.enumerate().map(move |(place, (key, entry))| {
+                let name = match place {
+                    0 => name.as_str(),
+                    _ => entry.tool_name.as_str(),
+                };
+                (key.0, name, entry)
+            });
+            let own = named.filter(|(spelling, ..)| *spelling == Spelling::Bare);
+            own.map(|(_, name, entry)| (name, entry))
         })
     }
 }

@@ -34,7 +34,16 @@ pub(crate) async fn run(
             Binding::Loose => entry.method.call_loosely(context, arguments).await,
         }
     }));
-    let reply = match timeout(info.deadline, running).await {
+    let stopped = context.caller.grant.budget.cancel();
+    let ended = tokio::select! {
+        biased;
+        ended = timeout(info.deadline, running) => ended,
+        () = stopped.cancelled() => return Err(CallError::Cancelled {
+            method: method(),
+            effectful: info.effect == Effect::Effectful,
+        }),
+    };
+    let reply = match ended {
         Ok(Ok(Ok(reply))) => reply,
         Ok(Ok(Err(error))) => {
             return Err(CallError::Failed {

@@ -167,10 +167,12 @@ impl Decoder {
         }
     }
 
-    /// Events of an assistant message in OpenAI's shape that was never sent: a script's line.
+    /// Events of an assistant message in OpenAI's shape that was never sent: a script's line. It may
+    /// hold the usage that a whole answer has beside it.
     pub(crate) fn events_of(message: &Json) -> Result<Vec<ModelEvent>, ModelError> {
         let mut decoder = Decoder::new(Wire::Openai, "");
-        let answer = serde_json::json!({"choices": [{"message": message}]});
+        let usage = message.get("usage");
+        let answer = serde_json::json!({"choices": [{"message": message}], "usage": usage});
         decoder.reader.read(&answer, &mut decoder.draft)?;
         decoder.draft.done = true;
         decoder.end()

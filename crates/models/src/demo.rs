@@ -29,7 +29,11 @@ enum Wish {
     Time,
     Remember,
     Send,
+    Draw,
 }
+
+/// Draws the first ten squares as a bar chart, with the standard library alone.
+const DRAWING: &str = include_str!("demo/draw.py");
 
 const WORDS: &[(&str, Wish)] = &[
     ("what time", Wish::Time),
@@ -45,6 +49,9 @@ const WORDS: &[(&str, Wish)] = &[
     ("say hello", Wish::Send),
     ("发送", Wish::Send),
     ("送って", Wish::Send),
+    ("draw", Wish::Draw),
+    ("画", Wish::Draw),
+    ("描いて", Wish::Draw),
 ];
 
 fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
@@ -52,12 +59,10 @@ fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
         return words(&format!("{LABEL} Done: {results}"));
     }
     let said = last_said(&request.messages);
-    let Some((wish, about)) =
-        wish(newest(&said)).filter(|(wish, _)| offers(request, wish.method()))
-    else {
+    let Some((wish, about)) = wish(newest(&said)).filter(|(wish, _)| can(request, *wish)) else {
         return words(&format!(
             "{LABEL} No model is configured, so fixed answers stand in for one. Ask me what time \
-             it is, to remember something, or to send a message. For real answers set \
+             it is, to remember something, to send a message, or to draw. For real answers set \
              OPENAI_API_KEY (or another provider's key), start Ollama, or write a model into \
              callgate.toml."
         ));
@@ -74,6 +79,7 @@ impl Wish {
             Wish::Time => "now",
             Wish::Remember => "remember",
             Wish::Send => "send_message",
+            Wish::Draw => "send_file",
         }
     }
 
@@ -91,12 +97,16 @@ impl Wish {
                 text(format!("{LABEL} I will remember: {about}"))
             ),
             Wish::Send => format!("send_message({})", text(format!("{LABEL} {about}"))),
+            Wish::Draw => format!(
+                "{DRAWING}\nsend_message({})\nsend_file(\"/app/shared/squares.png\")",
+                text(format!("{LABEL} The first ten squares:"))
+            ),
         }
     }
 
     fn arguments(self, about: &str) -> Map<String, Json> {
         let object = match self {
-            Wish::Time => json!({}),
+            Wish::Time | Wish::Draw => json!({}),
             Wish::Remember => json!({"name": "from the demo", "text": about}),
             Wish::Send => json!({"text": format!("{LABEL} {about}")}),
         };
@@ -115,14 +125,15 @@ fn newest(said: &str) -> &str {
     }
 }
 
-/// What is wished for last in the text, and what follows the word for it.
+/// What is wished for last in the text, and what follows the word for it. Who asks for a picture to
+/// be sent wants it drawn first.
 fn wish(said: &str) -> Option<(Wish, String)> {
     let lower = said.to_ascii_lowercase();
     let found = WORDS.iter().filter_map(|(word, wish)| {
         let place = lower.rfind(word)?;
         Some((place, *wish, said.get(place + word.len()..)?))
     });
-    let (_, wish, after) = found.max_by_key(|(place, ..)| *place)?;
+    let (_, wish, after) = found.max_by_key(|(place, wish, _)| (*wish == Wish::Draw, *place))?;
     let line = after.lines().next().unwrap_or_default();
     let about = line.trim_matches([' ', ':', ',', '.', '!', '?', '：', '，', '。', '！', '？']);
     let about = match about.is_empty() {
@@ -130,6 +141,12 @@ fn wish(said: &str) -> Option<(Wish, String)> {
         false => about,
     };
     Some((wish, about.to_owned()))
+}
+
+/// Drawing takes code; everything else is a method that was offered.
+fn can(request: &ModelRequest, wish: Wish) -> bool {
+    let drawable = wish != Wish::Draw || request.tools.is_empty();
+    drawable && offers(request, wish.method())
 }
 
 /// As a tool, or in a prompt that shows its signature.

@@ -97,12 +97,8 @@ fn used(answer: &Json) -> Option<Usage> {
 
 /// Of several requests together. A price unknown for one of them is unknown for all.
 pub(crate) fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    let (Some(one), Some(other)) = (one, other) else {
-        return one.or(other);
-    };
-    Some(Usage {
-        input: one.input.saturating_add(other.input),
-        money: one.money.zip(other.money).map(|(one, other)| one + other),
-        ..Usage::default()
-    })
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.plus(other)),
+        (one, other) => one.or(other),
+    }
 }

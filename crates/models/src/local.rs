@@ -36,10 +36,7 @@ const SILENCE: Duration = Duration::from_millis(400);
 
 /// Every model of the servers that answer, as `<server>/<model>`. `host` is where Ollama is said to
 /// be.
-pub(crate) async fn models(
-    servers: &[LocalServer<'_>],
-    host: Option<String>,
-) -> Vec<ModelSettings> {
+pub async fn models(servers: &[LocalServer<'_>], host: Option<String>) -> Vec<ModelSettings> {
     let elsewhere = host.as_deref().and_then(ollama_at);
     let mut found = Vec::new();
     for server in servers {

@@ -4,8 +4,13 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 use callgate_contract::Price;
+use serde::Deserialize;
 
-type Table = HashMap<String, HashMap<String, Price>>;
+/// As the file says about itself.
+#[derive(Default, Deserialize)]
+struct Table {
+    prices: HashMap<String, HashMap<String, Price>>,
+}
 
 /// US dollars for a million tokens.
 static PRICES: LazyLock<Table> = LazyLock::new(|| {
@@ -15,7 +20,7 @@ static PRICES: LazyLock<Table> = LazyLock::new(|| {
 
 /// The list price of `model` at `host`, also where the name is followed by a date of release.
 pub(crate) fn of(host: &str, model: &str) -> Option<Price> {
-    let models = PRICES.get(host)?;
+    let models = PRICES.prices.get(host)?;
     let undated = |name: &str| name.len() < model.len() && is_release(model.strip_prefix(name));
     models.get(model).copied().or_else(|| {
         let named = models.iter().find(|(name, _)| undated(name));
@@ -41,8 +46,8 @@ mod tests {
     #[test]
     fn the_table_is_read_and_makes_sense() {
         let table: Table = serde_json::from_str(include_str!("../data/prices.json")).unwrap();
-        assert!(table.len() > 5);
-        for (host, models) in table {
+        assert!(table.prices.len() > 5);
+        for (host, models) in table.prices {
             for (name, price) in models {
                 let cached = price.cached.unwrap_or(price.input);
                 let sane = price.input > 0.0 && cached <= price.input && price.output >= 0.0;

@@ -1,5 +1,6 @@
 //! `script:FILE`: a model whose answers are written down beforehand, one JSON line each, in the
-//! shape of OpenAI's assistant messages. For tests, demonstrations and authors of plugins.
+//! shape of OpenAI's assistant messages, with their `usage` if it is to count. For tests,
+//! demonstrations and authors of plugins.
 
 use std::{
     path::Path,

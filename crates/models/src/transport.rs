@@ -9,9 +9,10 @@ use std::{
 use callgate_contract::ModelError;
 use reqwest::{
     Client, Method, Response,
-    header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
     redirect::Policy,
 };
+use serde_json::Value as Json;
 
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -123,6 +124,28 @@ impl Answer {
     /// The whole body, of a response known to be small.
     pub(crate) async fn text(mut self, silence: Duration) -> String {
         self.beginning(silence).await
+    }
+}
+
+/// For what is no model and is told by JSON all the same, such as a collector of traces. The error
+/// is in words.
+pub async fn post_json(
+    url: &str,
+    headers: &[(String, String)],
+    body: &Json,
+    patience: Duration,
+) -> Result<(), String> {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
+        // What is wrong with a value is not said: it may be a secret.
+        let value = HeaderValue::try_from(value).map_err(|_| format!("a bad value of {name}"))?;
+        map.insert(name, value);
+    }
+    match post(url, map, body.to_string().into_bytes(), patience).await {
+        Ok(_) => Ok(()),
+        Err(Failure::Refused(refusal)) => Err(format!("refused with {}", refusal.status)),
+        Err(Failure::Failed(error)) => Err(error.to_string()),
     }
 }
 

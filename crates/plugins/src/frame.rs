@@ -26,6 +26,8 @@ pub(crate) enum Frame {
         id: u64,
         token: Option<Vec<u8>>,
         name: String,
+        /// Whose code asks, as the worker has it; of its requests only.
+        plugin: String,
         arguments: Named,
     },
     Result {
@@ -76,6 +78,7 @@ impl Frame {
                 token,
                 name,
                 arguments,
+                ..
             } => {
                 let token = token.map_or(Value::Null, Value::Bytes);
                 let arguments = arguments.into_iter();
@@ -116,16 +119,19 @@ impl Frame {
             _ => return Err(bad()),
         };
         let frame = match kind {
-            REQUEST => match (next()?, next()?, next()?) {
-                (token, Value::Str(name), Value::Dict(arguments)) => Frame::Request {
-                    id,
-                    token: match token {
-                        Value::Bytes(token) => Some(token),
-                        _ => None,
-                    },
-                    name,
-                    arguments: named(arguments).ok_or_else(bad)?,
-                },
+            REQUEST => match (next()?, next()?, next()?, next()?) {
+                (token, Value::Str(name), Value::Str(plugin), Value::Dict(arguments)) => {
+                    Frame::Request {
+                        id,
+                        plugin,
+                        token: match token {
+                            Value::Bytes(token) => Some(token),
+                            _ => None,
+                        },
+                        name,
+                        arguments: named(arguments).ok_or_else(bad)?,
+                    }
+                }
                 _ => return Err(bad()),
             },
             RESULT => Frame::Result { id, value: next()? },

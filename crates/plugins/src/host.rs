@@ -8,6 +8,7 @@ mod persona;
 mod plugin;
 mod preference;
 mod query;
+mod render;
 mod session;
 mod timer;
 
@@ -33,8 +34,9 @@ pub(crate) fn all(store: &Store, gate: &Gate, plugins: &Weak<Inner>) -> Vec<Arc<
         plugin::methods(plugins),
         preference::methods(store),
         query::methods(store),
+        render::methods(plugins),
         session::methods(store),
-        timer::methods(store),
+        timer::methods(store, plugins),
     ];
     nouns
         .into_iter()

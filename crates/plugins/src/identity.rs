@@ -33,14 +33,23 @@ pub(crate) struct Identities {
     worker: String,
     /// A mutex held for a map operation.
     known: Mutex<Known>,
-    background: Mutex<(Instant, Arc<Grant>)>,
+    /// What each plugin may spend by itself, and since when. A mutex held for a look.
+    background: Mutex<HashMap<String, (Instant, Arc<Grant>)>>,
 }
 
 #[derive(Default)]
 struct Known {
-    tokens: HashMap<Token, Arc<Acting>>,
+    tokens: HashMap<Token, Standing>,
     /// Tokens that are over, oldest first.
     over: VecDeque<Token>,
+}
+
+/// What a token stands for.
+enum Standing {
+    /// A caller, while the frame is served.
+    For(Arc<Acting>),
+    /// The plugin alone, in the session where the frame was served.
+    In(SessionKey),
 }
 
 /// Who acts, and the journal of what they do.
@@ -87,7 +96,7 @@ impl Identities {
         Identities {
             worker: worker.to_owned(),
             known: Mutex::default(),
-            background: Mutex::new((Instant::now(), background_grant())),
+            background: Mutex::default(),
         }
     }
 
@@ -104,28 +113,39 @@ impl Identities {
             journal: JournalId::fresh(),
             ..caller.clone()
         });
-        lock(&self.known).tokens.insert(token, Arc::new(acting));
+        let standing = Standing::For(Arc::new(acting));
+        lock(&self.known).tokens.insert(token, standing);
         Issued {
             identities: self.clone(),
             token,
         }
     }
 
-    /// Who asks. An unknown token, or none, is the worker's own background work.
-    pub(crate) fn resolve(&self, token: Option<&[u8]>) -> Arc<Acting> {
+    /// Who asks. An unknown token, or none, is the background work of `plugin`.
+    pub(crate) fn resolve(&self, token: Option<&[u8]>, plugin: &str) -> Arc<Acting> {
         let token = token.and_then(|token| Token::try_from(token).ok());
-        let known = token.and_then(|token| lock(&self.known).tokens.get(&token).cloned());
-        known.unwrap_or_else(|| Arc::new(self.background(None)))
+        let session = match token.and_then(|token| self.standing(token)) {
+            Some(Ok(acting)) => return acting,
+            Some(Err(session)) => Some(session),
+            None => None,
+        };
+        Arc::new(Acting::new(self.background(session, plugin)))
+    }
+
+    fn standing(&self, token: Token) -> Option<Result<Arc<Acting>, SessionKey>> {
+        match lock(&self.known).tokens.get(&token)? {
+            Standing::For(acting) => Some(Ok(acting.clone())),
+            Standing::In(session) => Some(Err(session.clone())),
+        }
     }
 
     fn expire(&self, token: Token) {
         let mut known = lock(&self.known);
-        let Some(acting) = known.tokens.get(&token) else {
+        let Some(Standing::For(acting)) = known.tokens.get(&token) else {
             return;
         };
         let session = acting.caller.session.clone();
-        let acting = Arc::new(self.background(Some(session)));
-        known.tokens.insert(token, acting);
+        known.tokens.insert(token, Standing::In(session));
         known.over.push_back(token);
         if known.over.len() > REMEMBERED
             && let Some(oldest) = known.over.pop_front()
@@ -134,28 +154,36 @@ impl Identities {
         }
     }
 
-    fn background(&self, session: Option<SessionKey>) -> Acting {
-        let own = || SessionKey::new("plugin", SessionType::OtherMessage, &self.worker);
-        let none = || SessionKey::new("plugin", SessionType::OtherMessage, "worker");
-        let session = session.or_else(|| own().ok()).or_else(|| none().ok());
-        Acting::new(Caller {
-            // Invariant: `none` is a valid key.
+    /// A plugin that acts for nobody but itself; of a worker's own work, the worker.
+    pub(crate) fn background(&self, session: Option<SessionKey>, plugin: &str) -> Caller {
+        let name = match plugin {
+            "" => self.worker.as_str(),
+            plugin => plugin,
+        };
+        let key = |id: &str| SessionKey::new("plugin", SessionType::OtherMessage, id).ok();
+        let session = session.or_else(|| key(name)).or_else(|| key("worker"));
+        Caller {
+            // Invariant: the last of the three is a valid key.
             session: session.unwrap_or_else(|| unreachable!("a constant session key")),
-            user: format!("plugin:{}", self.worker),
+            user: format!("plugin:{name}"),
             role: Role::User,
             surface: Surface::Plugin,
             journal: JournalId::fresh(),
             depth: 0,
-            grant: self.grant(),
-        })
+            grant: self.grant(name),
+        }
     }
 
-    fn grant(&self) -> Arc<Grant> {
+    fn grant(&self, plugin: &str) -> Arc<Grant> {
         let mut background = lock(&self.background);
-        if background.0.elapsed() > REFILL {
-            *background = (Instant::now(), background_grant());
+        match background.get(plugin) {
+            Some((since, grant)) if since.elapsed() <= REFILL => grant.clone(),
+            _ => {
+                let grant = background_grant();
+                background.insert(plugin.to_owned(), (Instant::now(), grant.clone()));
+                grant
+            }
         }
-        background.1.clone()
     }
 }
 
@@ -188,7 +216,7 @@ mod tests {
         let identities = Arc::new(Identities::new("nekro"));
         let issued = identities.issue(&caller());
         let token = issued.bytes();
-        let acting = identities.resolve(Some(&token));
+        let acting = identities.resolve(Some(&token), "a.b");
         assert_eq!(acting.caller.user, "u1");
         assert_eq!(
             (acting.caller.role, acting.caller.depth),
@@ -197,15 +225,28 @@ mod tests {
         assert_eq!(acting.caller.surface, Surface::Plugin);
         assert_eq!((acting.next(), acting.next()), (1, 2));
         drop(issued);
-        let later = identities.resolve(Some(&token)).caller.clone();
+        let later = identities.resolve(Some(&token), "a.b").caller.clone();
         assert_eq!(
             (later.user.as_str(), later.role),
-            ("plugin:nekro", Role::User)
+            ("plugin:a.b", Role::User)
         );
         assert_eq!(later.session, caller().session);
         for unknown in [None, Some(b"short".as_slice()), Some(&[7; 16])] {
-            let nobody = identities.resolve(unknown).caller.clone();
+            let nobody = identities.resolve(unknown, "").caller.clone();
             assert_eq!(nobody.session.to_string(), "plugin:OtherMessage:nekro");
         }
+    }
+
+    #[test]
+    fn each_plugin_has_a_purse_of_its_own() {
+        let identities = Identities::new("nekro");
+        let spend = |plugin: &str| {
+            let grant = identities.resolve(None, plugin).caller.grant.clone();
+            grant.budget.take_call().is_ok()
+        };
+        while spend("a.greedy") {}
+        assert!(spend("a.modest"));
+        let modest = identities.resolve(None, "a.modest");
+        assert_eq!(modest.caller.user, "plugin:a.modest");
     }
 }

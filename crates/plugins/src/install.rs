@@ -36,6 +36,9 @@ pub struct Installed {
     /// The worker it runs in: its flavour's, or one of its own.
     pub worker: String,
     pub enabled: bool,
+    /// What it calls itself, known once it was loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -46,6 +49,8 @@ pub struct InstallOptions {
     pub replace: bool,
     /// Packages besides those the plugin declares.
     pub with: Vec<String>,
+    /// What is written down as its source, if not the source itself.
+    pub told_as: Option<String>,
 }
 
 /// Clones name the same folder.
@@ -131,11 +136,12 @@ impl Library {
             flavour,
             version: found.version.clone(),
             description: found.description.clone(),
-            source: source.to_owned(),
+            source: options.told_as.clone().unwrap_or_else(|| source.to_owned()),
             commit,
             requirements,
             worker: environment.worker,
             enabled: true,
+            id: None,
         };
         self.place(&staged, &staging.path().join(".previous"), &name)?;
         self.write(&installed)?;
@@ -165,6 +171,16 @@ impl Library {
         installed.enabled = enabled;
         self.write(&installed)?;
         Ok(installed)
+    }
+
+    /// Notes what an installed plugin calls itself.
+    pub fn learn(&self, name: &str, id: &str) -> Result<(), InstallError> {
+        let mut installed = self.get(name)?;
+        if installed.id.as_deref() == Some(id) {
+            return Ok(());
+        }
+        installed.id = Some(id.to_owned());
+        self.write(&installed)
     }
 
     fn look(&self, staged: &Path, source: &str) -> Result<Survey, InstallError> {

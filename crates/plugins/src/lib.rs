@@ -4,9 +4,13 @@
 
 mod blame;
 pub mod check;
+mod clock;
 mod context;
+mod cron;
+mod described;
 pub mod environment;
 mod failure;
+pub mod form;
 mod frame;
 mod host;
 mod identity;
@@ -15,14 +19,18 @@ mod link;
 mod listener;
 mod live;
 mod log;
+pub mod mcp;
 mod method;
 mod plugins;
 mod python;
+mod record;
+mod render;
 pub mod scenario;
 mod serve;
 mod source;
 mod spawn;
 pub mod survey;
+mod switches;
 pub mod watch;
 mod worker;
 

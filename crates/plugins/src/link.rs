@@ -3,14 +3,17 @@
 
 use std::{
     collections::HashMap,
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
+    task::{Context, Poll},
+    time::{Duration, Instant},
 };
 
 use callgate_contract::{BoxFuture, Value, codec::CodecError, frame::FrameReader};
-use rustix::net::{SendFlags, send};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use tokio::{
     net::UnixStream,
     sync::{Notify, Semaphore, mpsc, oneshot},
@@ -22,11 +25,19 @@ use crate::{
     frame::{Frame, Named},
 };
 
+/// How long an asker looks for its answer itself.
+const LOOK: Duration = Duration::from_micros(150);
+/// After so many misses in a row nobody looks any more, but for one in [`TRIED_AGAIN`] requests.
+const MISSES: u32 = 8;
+const TRIED_AGAIN: u64 = 64;
+
 /// A request of the worker's.
 pub(crate) struct Asked {
     pub(crate) id: u64,
     pub(crate) token: Option<Vec<u8>>,
     pub(crate) name: String,
+    /// Whose code asks, as the worker has it.
+    pub(crate) plugin: String,
     pub(crate) arguments: Named,
     /// How many items the worker will take.
     pub(crate) credit: Arc<Semaphore>,
@@ -45,6 +56,11 @@ pub(crate) enum Answer {
 
 pub(crate) struct Link {
     stream: UnixStream,
+    /// What has arrived. A mutex held for a non-blocking read and what it brings: the reading task
+    /// and whoever waits for an answer both look.
+    reader: Mutex<FrameReader>,
+    /// Answers in a row that did not come while their asker looked for them.
+    missed: AtomicU32,
     /// What the socket did not take at once. A mutex held for a copy or a non-blocking write.
     unsent: Mutex<Vec<u8>>,
     more: Notify,
@@ -66,7 +82,12 @@ enum Waiting {
 struct Serving {
     abort: AbortHandle,
     credit: Arc<Semaphore>,
+    /// Goes on when the worker is gone: a turn that has begun is the user's.
+    outlives: bool,
 }
+
+/// The requests that go on without their asker.
+const OUTLIVES: &str = "turn_run";
 
 /// The link is closed; why, is known to whoever closed it.
 #[derive(Debug)]
@@ -83,6 +104,8 @@ impl Link {
     pub(crate) fn open(stream: UnixStream, serve: Serve) -> Arc<Link> {
         let link = Arc::new(Link {
             stream,
+            reader: Mutex::new(FrameReader::new()),
+            missed: AtomicU32::new(0),
             unsent: Mutex::default(),
             more: Notify::new(),
             waiting: Mutex::new(Some(HashMap::new())),
@@ -104,11 +127,43 @@ impl Link {
         step: &str,
         arguments: Named,
     ) -> Result<Answer, AskError> {
+        self.answer(token, step, arguments, false).await
+    }
+
+    /// As [`Link::ask`], for an answer that is likely to come at once: for a moment the asker itself
+    /// looks for it, which saves two threads a wake-up.
+    pub(crate) async fn ask_eagerly(
+        self: &Arc<Self>,
+        token: Option<Vec<u8>>,
+        step: &str,
+        arguments: Named,
+    ) -> Result<Answer, AskError> {
+        self.answer(token, step, arguments, true).await
+    }
+
+    async fn answer(
+        self: &Arc<Self>,
+        token: Option<Vec<u8>>,
+        step: &str,
+        arguments: Named,
+        eagerly: bool,
+    ) -> Result<Answer, AskError> {
         let (tell, told) = oneshot::channel();
         let request = self.request(token, step, arguments, Waiting::One(tell))?;
-        let answer = told.await.map_err(|_| AskError::Closed);
+        let looks = eagerly && self.is_quick(request.id);
+        let answer = Looking {
+            told,
+            link: self,
+            until: looks.then(|| Instant::now() + LOOK),
+        };
+        let answer = answer.await.map_err(|_| AskError::Closed);
         request.settled();
         answer
+    }
+
+    /// Have answers lately come while somebody looked? From time to time that is tried again.
+    fn is_quick(&self, id: u64) -> bool {
+        self.missed.load(Ordering::Relaxed) < MISSES || id % TRIED_AGAIN == 1
     }
 
     /// Many answers.
@@ -146,6 +201,7 @@ impl Link {
             id,
             token,
             name: step.to_owned(),
+            plugin: String::new(),
             arguments,
         });
         sent.map_err(AskError::Unpassable)?;
@@ -197,11 +253,11 @@ impl Link {
     }
 
     async fn read(self: Arc<Self>) {
-        let mut reader = FrameReader::new();
         let reason = loop {
             if let Err(error) = self.stream.readable().await {
                 break error.to_string();
             }
+            let mut reader = lock(&self.reader);
             match self.stream.try_read(reader.spare()) {
                 Ok(0) => break "it closed its channel".to_owned(),
                 Ok(count) => reader.filled(count),
@@ -213,6 +269,20 @@ impl Link {
             }
         };
         self.close(&reason);
+    }
+
+    /// Takes what has arrived, unless somebody else just does. Its end is the reading task's to see.
+    fn look(self: &Arc<Self>) {
+        let Ok(mut reader) = self.reader.try_lock() else {
+            return;
+        };
+        let flags = RecvFlags::DONTWAIT;
+        if let Ok((count @ 1.., _)) = recv(&self.stream, reader.spare(), flags) {
+            reader.filled(count);
+            if let Err(reason) = self.take_all(&mut reader) {
+                self.close(&reason);
+            }
+        }
     }
 
     fn take_all(self: &Arc<Self>, reader: &mut FrameReader) -> Result<(), String> {
@@ -229,8 +299,16 @@ impl Link {
                 id,
                 token,
                 name,
+                plugin,
                 arguments,
-            } => self.serve(id, token, name, arguments),
+            } => self.serve(Asked {
+                id,
+                token,
+                name,
+                plugin,
+                arguments,
+                credit: Arc::new(Semaphore::new(0)),
+            }),
             Frame::Result { id, value } | Frame::End { id, value } => {
                 self.settle(id, Answer::Value(value));
             }
@@ -267,15 +345,9 @@ impl Link {
         }
     }
 
-    fn serve(self: &Arc<Self>, id: u64, token: Option<Vec<u8>>, name: String, arguments: Named) {
-        let credit = Arc::new(Semaphore::new(0));
-        let asked = Asked {
-            id,
-            token,
-            name,
-            arguments,
-            credit: credit.clone(),
-        };
+    fn serve(self: &Arc<Self>, asked: Asked) {
+        let (id, credit) = (asked.id, asked.credit.clone());
+        let outlives = asked.name == OUTLIVES;
         let link = self.clone();
         let answering = (self.serve)(self.clone(), asked);
         // Held until the task is listed: it takes itself off the list when it ends.
@@ -285,15 +357,24 @@ impl Link {
             lock(&link.serving).remove(&id);
         });
         let abort = task.abort_handle();
-        serving.insert(id, Serving { abort, credit });
+        let entry = Serving {
+            abort,
+            credit,
+            outlives,
+        };
+        serving.insert(id, entry);
     }
 
-    /// Everybody who waits is told; what the worker asked for is given up.
+    /// Everybody who waits is told; what the worker asked for is given up, but for turns.
     pub(crate) fn close(&self, reason: &str) {
         let _ = self.closed.set(reason.to_owned());
         drop(lock(&self.waiting).take());
         for (_, serving) in lock(&self.serving).drain() {
-            serving.abort.abort();
+            // Nobody takes another item.
+            serving.credit.close();
+            if !serving.outlives {
+                serving.abort.abort();
+            }
         }
         self.more.notify_one();
     }
@@ -327,6 +408,38 @@ impl Drop for Request {
         if open.is_some() {
             let _ = self.link.send(Frame::Cancel { id: self.id });
         }
+    }
+}
+
+/// An answer that its asker looks for itself, until a moment has passed.
+struct Looking<'a> {
+    told: oneshot::Receiver<Answer>,
+    link: &'a Arc<Link>,
+    until: Option<Instant>,
+}
+
+impl Future for Looking<'_> {
+    type Output = Result<Answer, oneshot::error::RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Poll::Ready(answer) = Pin::new(&mut self.told).poll(context) {
+            return Poll::Ready(answer);
+        }
+        let Some(until) = self.until else {
+            return Poll::Pending;
+        };
+        if Instant::now() > until {
+            self.until = None;
+            self.link.missed.fetch_add(1, Ordering::Relaxed);
+            return Poll::Pending;
+        }
+        self.link.look();
+        if let Poll::Ready(answer) = Pin::new(&mut self.told).poll(context) {
+            self.link.missed.store(0, Ordering::Relaxed);
+            return Poll::Ready(answer);
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

@@ -1,6 +1,8 @@
 //! Plugins as a listener of messages and turns. One step per worker and point, for all its plugins: a
 //! worker none of whose plugins wants to hear of a point is not asked. Nothing here can fail a turn.
 
+mod cut_off;
+
 use std::{
     sync::{Arc, Weak},
     time::Duration,
@@ -14,7 +16,7 @@ use serde_json::{Value as Json, json};
 use tokio::time::timeout;
 
 use crate::{
-    Plugin, Worker,
+    Plugin, Worker, WorkerError,
     context::{Speaker, text},
     failure::described,
     frame::Named,
@@ -50,9 +52,9 @@ impl Hearer {
             .any(|plugin| points_of(plugin).contains(point))
     }
 
-    /// The command that this text calls, by its full name and what follows it.
+    /// The command that this text calls, as it is called, and what follows it.
     fn command<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
-        let called = text.trim_start().strip_prefix('/')?;
+        let called = text.trim_start().strip_prefix('/')?.trim_start();
         let (name, rest) = called
             .split_once(char::is_whitespace)
             .unwrap_or((called, ""));
@@ -60,19 +62,42 @@ impl Hearer {
             .plugins
             .iter()
             .flat_map(|plugin| &plugin.loaded.commands);
-        let named = |command: &Json| {
-            let aliases = command["aliases"].as_array().map_or(&[][..], Vec::as_slice);
-            command["name"] == name || aliases.iter().any(|alias| alias == name)
+        // Compat(nekro): a hyphen stands for an underscore, and a command has a name in full.
+        let folds = self.worker.flavour() == NEKRO;
+        let named = |command: &Json| match folds {
+            true => is_called(command, &name.replace('-', "_")),
+            false => is_called(command, name),
         };
         commands.into_iter().any(named).then(|| (name, rest.trim()))
     }
+}
+
+/// By its name or an alias, alone or behind its namespace. In a name of Nekro's, hyphens are
+/// underscores.
+fn is_called(command: &Json, name: &str) -> bool {
+    let aliases = command["aliases"].as_array().map_or(&[][..], Vec::as_slice);
+    let short = match command["namespace"].as_str() {
+        Some(space) => name.strip_prefix(&format!("{}:", space.replace('-', "_"))),
+        None => None,
+    };
+    let spelled = |known: &Json| {
+        let Some(known) = known.as_str() else {
+            return false;
+        };
+        let folded = known.replace('-', "_");
+        [Some(name), short]
+            .into_iter()
+            .flatten()
+            .any(|it| it == known || it == folded)
+    };
+    spelled(&command["name"]) || aliases.iter().any(spelled)
 }
 
 /// What a plugin wants to hear of, by what it mounted.
 fn points_of(plugin: &Plugin) -> Points {
     if plugin.source.flavour == ASTRBOT {
         // Its filters decide, and they are its own.
-        return Points::ARRIVED;
+        return Points::ARRIVED | Points::DELIVER;
     }
     let mut points = Points::NONE;
     for hook in &plugin.loaded.hooks {
@@ -100,11 +125,16 @@ fn points_of(plugin: &Plugin) -> Points {
 }
 
 impl PluginListener {
-    fn hearers(&self) -> Vec<Hearer> {
+    /// Workers with those of their plugins that hear what happens in `session`.
+    fn hearers(&self, session: &SessionKey) -> Vec<Hearer> {
         let Some(inner) = self.0.upgrade() else {
             return Vec::new();
         };
         let mut hearers = inner.hearers();
+        for (_, plugins) in &mut hearers {
+            plugins.retain(|plugin| inner.switches.is_on(&plugin.loaded.id, session));
+        }
+        hearers.retain(|(_, plugins)| !plugins.is_empty());
         hearers.sort_by_key(|(worker, _)| {
             let place = ORDER
                 .iter()
@@ -131,7 +161,13 @@ impl PluginListener {
         let facts = inner.contexts.of(session, speaker, turn).await;
         let told =
             facts.inspect_err(|error| tracing::warn!(%session, %error, "plugins hear nothing"));
-        told.ok()
+        let mut facts = told.ok()?;
+        let off = inner.switches.off_in(session);
+        if let (Value::Dict(facts), false) = (&mut facts, off.is_empty()) {
+            // A worker hears of a message once, for all its plugins but these.
+            facts.push((text("off"), data(json!(off))));
+        }
+        Some(facts)
     }
 
     async fn hear(&self, message: &ArrivalFacts) -> Verdict {
@@ -149,7 +185,7 @@ impl PluginListener {
         if self.is_shunned(message).await {
             verdict = Verdict::NoTurn;
         }
-        for hearer in self.hearers() {
+        for hearer in self.hearers(&message.session) {
             if !hearer.hears(Points::ARRIVED) {
                 continue;
             }
@@ -192,7 +228,9 @@ impl PluginListener {
         words: &str,
         caller: &Caller,
     ) -> Verdict {
+        let inner = self.0.upgrade();
         let facts = json!({
+            "off": inner.map(|inner| inner.switches.off_in(&message.session)).unwrap_or_default(),
             "row": message.row,
             "role": message.role,
             "wake": message.mentioned || message.prefix.is_some(),
@@ -211,7 +249,10 @@ impl PluginListener {
             },
             Err(error) => {
                 tracing::warn!(worker = hearer.worker.name(), %error, "an event was not handled");
-                Verdict::Pass
+                match error {
+                    WorkerError::Ended { .. } => self.cut_off(message, caller, &error).await,
+                    _ => Verdict::Pass,
+                }
             }
         }
     }
@@ -256,14 +297,11 @@ impl PluginListener {
         }
         let gone = || MethodError::new("the product is being stopped");
         let inner = self.0.upgrade().ok_or_else(gone)?;
-        let arguments = Arguments {
-            positional: Vec::new(),
-            named: vec![
-                ("session".to_owned(), text(caller.session.to_string())),
-                ("parts".to_owned(), data(parts)),
-                ("record".to_owned(), Value::Bool(false)),
-            ],
-        };
+        let arguments = Arguments::by_name(vec![
+            ("session".to_owned(), text(caller.session.to_string())),
+            ("parts".to_owned(), data(parts)),
+            ("record".to_owned(), Value::Bool(false)),
+        ]);
         let sent = inner
             .gate
             .call(caller, sequence, "message_send", arguments)
@@ -279,7 +317,7 @@ impl PluginListener {
             ..Speaker::default()
         };
         let mut context = None;
-        for hearer in self.hearers() {
+        for hearer in self.hearers(&turn.session) {
             if !hearer.hears(Points::COLLECT) {
                 continue;
             }
@@ -312,7 +350,7 @@ impl PluginListener {
     /// A step whose answer is a signal, or nothing.
     async fn tell(&self, point: Points, step: &str, session: &SessionKey, more: Named) -> Verdict {
         let mut verdict = Verdict::Pass;
-        for hearer in self.hearers() {
+        for hearer in self.hearers(session) {
             if hearer.is_astrbot() || !hearer.hears(point) {
                 continue;
             }
@@ -353,6 +391,15 @@ impl Listener for PluginListener {
 
     fn collect<'a>(&'a self, turn: &'a TurnFacts) -> BoxFuture<'a, Contribution> {
         Box::pin(self.contribute(turn))
+    }
+
+    fn deliver<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        reference: &'a Json,
+        parts: &'a [Part],
+    ) -> BoxFuture<'a, bool> {
+        Box::pin(self.resume(session, reference, parts))
     }
 
     fn system_row<'a>(&'a self, session: &'a SessionKey, said: &'a str) -> BoxFuture<'a, Verdict> {
@@ -443,5 +490,30 @@ fn caller(session: &SessionKey, user: &str, role: Role) -> Caller {
         journal: JournalId::fresh(),
         depth: 0,
         grant: Arc::new(Grant::everything()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_has_its_name_its_aliases_and_a_name_in_full() {
+        let command = json!({
+            "name": "preset-clone", "aliases": ["pclone", "克隆"], "namespace": "my_clone"
+        });
+        for name in [
+            "preset_clone",
+            "pclone",
+            "克隆",
+            "my_clone:preset_clone",
+            "my_clone:pclone",
+        ] {
+            assert!(is_called(&command, name), "{name}");
+        }
+        for name in ["preset", "clone", "other:pclone", "my_clone:", "my_clone"] {
+            assert!(!is_called(&command, name), "{name}");
+        }
+        assert!(is_called(&json!({ "name": "roll" }), "roll"));
     }
 }

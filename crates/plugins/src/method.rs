@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Arguments, BoxFuture, CallContext, Method, MethodError, MethodInfo, Reply, Value,
+    Arguments, BoxFuture, CallContext, Caller, Method, MethodError, MethodInfo, Reply, Value,
 };
 
-use crate::{Worker, context::Contexts};
+use crate::{Worker, context::Contexts, switches::Switches};
 
 pub(crate) struct PluginMethod {
     pub(crate) info: MethodInfo,
     pub(crate) plugin: String,
     pub(crate) worker: Arc<Worker>,
     pub(crate) contexts: Arc<Contexts>,
+    pub(crate) switches: Arc<Switches>,
 }
 
 impl PluginMethod {
@@ -32,7 +33,9 @@ impl PluginMethod {
             ("named".to_owned(), Value::Dict(named.collect())),
             ("context".to_owned(), facts),
         ];
-        let answered = self.worker.call(&self.plugin, arguments, context.caller);
+        let origin = self.info.origin.to_string();
+        let caller = context.caller.within(origin, Some(&self.info.name));
+        let answered = self.worker.call(&self.plugin, arguments, &caller);
         Ok(answered.await?.into())
     }
 }
@@ -42,16 +45,16 @@ impl Method for PluginMethod {
         &self.info
     }
 
+    fn serves(&self, caller: &Caller) -> bool {
+        self.switches.is_on(&self.plugin, &caller.session)
+    }
+
     fn call<'a>(
         &'a self,
         context: CallContext<'a>,
         arguments: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>> {
-        let arguments = Arguments {
-            positional: Vec::new(),
-            named: arguments,
-        };
-        Box::pin(self.run(context, arguments))
+        Box::pin(self.run(context, Arguments::by_name(arguments)))
     }
 
     fn call_loosely<'a>(

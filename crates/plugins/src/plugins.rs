@@ -1,6 +1,8 @@
 //! [`Plugins`]: every plugin and worker of one data directory. It decides who is loaded where; what a
 //! plugin means is its flavour's business, and who may call it the gate's.
 
+mod offer;
+
 use std::{
     collections::BTreeMap,
     io,
@@ -9,21 +11,22 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::{Caller, Listener, Method, MethodError, Origin, Value};
+use callgate_contract::{Caller, Listener, MethodError, Origin, SessionKey, Value};
 use callgate_gate::Gate;
 use callgate_store::Store;
 
 use crate::{
     Loaded, Source, Worker, WorkerError,
     context::Contexts,
+    described::Described,
     environment::{Environments, InstallError},
     host,
     link::lock,
     listener::PluginListener,
-    log,
-    method::PluginMethod,
-    python,
+    log, python,
+    render::Renderer,
     spawn::Order,
+    switches::Switches,
 };
 
 /// How plugins are hosted.
@@ -68,11 +71,14 @@ pub(crate) struct Inner {
     pub(crate) options: PluginOptions,
     pub(crate) gate: Gate,
     pub(crate) contexts: Arc<Contexts>,
-    library: PathBuf,
+    pub(crate) library: PathBuf,
     pub(crate) store: Store,
+    pub(crate) switches: Arc<Switches>,
     /// Mutexes held for a look; both maps change only when plugins come and go.
     workers: Mutex<BTreeMap<String, Arc<Worker>>>,
-    plugins: Mutex<BTreeMap<String, Plugin>>,
+    pub(crate) plugins: Mutex<BTreeMap<String, Plugin>>,
+    pub(crate) renderer: Renderer,
+    pub(crate) described: Described,
     this: Weak<Inner>,
 }
 
@@ -93,10 +99,13 @@ impl Plugins {
         let library = python::unpack(&options.data)?;
         let plugins = Plugins(Arc::new_cyclic(|this| Inner {
             contexts: Arc::new(Contexts::new(store.clone())),
+            renderer: Renderer::new(options.python.clone(), library.clone()),
+            described: Described::new(&options.data),
             options,
             gate,
             library,
             store,
+            switches: Arc::default(),
             workers: Mutex::default(),
             plugins: Mutex::default(),
             this: this.clone(),
@@ -137,6 +146,18 @@ impl Plugins {
             Err(InstallError::files(&options.data, io::Error::other(error)))
         });
         installed.map(drop)
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.0.gate
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
     }
 
     /// Where our own Python packages lie.
@@ -230,6 +251,29 @@ impl Plugins {
         Ok(true)
     }
 
+    /// The same in one session; false if there is no such plugin.
+    pub async fn enable_in(
+        &self,
+        plugin: &str,
+        session: &SessionKey,
+        enabled: bool,
+    ) -> Result<bool, callgate_store::StoreError> {
+        if self.plugin(plugin).is_none() {
+            return Ok(false);
+        }
+        let inner = &self.0;
+        inner
+            .switches
+            .set(&inner.store, plugin, session, enabled)
+            .await?;
+        Ok(true)
+    }
+
+    /// The sessions that a plugin is not for, though it is enabled.
+    pub fn disabled_in(&self, plugin: &str) -> Vec<SessionKey> {
+        self.0.switches.off(plugin)
+    }
+
     /// By id.
     pub fn list(&self) -> Vec<Plugin> {
         lock(&self.0.plugins).values().cloned().collect()
@@ -246,6 +290,16 @@ impl Plugins {
     /// The worker that a plugin lives in.
     pub fn worker_of(&self, plugin: &str) -> Option<Arc<Worker>> {
         self.worker(&self.plugin(plugin)?.source.worker)
+    }
+
+    /// Enabled plugins with a webhook at this endpoint, by id.
+    pub fn listening(&self, endpoint: &str) -> Vec<String> {
+        let enabled = self.0.enabled().into_iter().map(|plugin| plugin.loaded);
+        let listens = |loaded: &Loaded| {
+            let hooks = loaded.extra.get("webhooks");
+            hooks.is_some_and(|hooks| hooks.get(endpoint).is_some())
+        };
+        enabled.filter(listens).map(|loaded| loaded.id).collect()
     }
 
     pub fn workers(&self) -> Vec<Arc<Worker>> {
@@ -303,7 +357,7 @@ impl Inner {
         hearers.filter(|(_, plugins)| !plugins.is_empty()).collect()
     }
 
-    fn worker(&self, source: &Source) -> Arc<Worker> {
+    pub(crate) fn worker(&self, source: &Source) -> Arc<Worker> {
         let mut workers = lock(&self.workers);
         let new = || {
             Arc::new(Worker::new(
@@ -316,6 +370,13 @@ impl Inner {
             .entry(source.worker.clone())
             .or_insert_with(new)
             .clone()
+    }
+
+    pub(crate) fn flavour_of(&self, worker: &str) -> Option<String> {
+        let workers = lock(&self.workers);
+        workers
+            .get(worker)
+            .map(|worker| worker.flavour().to_owned())
     }
 
     pub(crate) fn home(&self, worker: &str) -> PathBuf {
@@ -331,7 +392,7 @@ impl Inner {
         plugins.get(plugin).map(|plugin| plugin.source.path.clone())
     }
 
-    fn python_of(&self, worker: &str) -> PathBuf {
+    pub(crate) fn python_of(&self, worker: &str) -> PathBuf {
         // A worker of its own is named `FLAVOUR-PLUGIN`, and may share its flavour's environment.
         let flavour = worker.split('-').next().unwrap_or(worker);
         let environments = self.options.data.join("environments");
@@ -390,8 +451,15 @@ impl Inner {
         modules
     }
 
-    /// A worker has loaded a plugin, for the first time or again.
-    pub(crate) async fn loaded(&self, worker: &Arc<Worker>, source: &Source, loaded: &Loaded) {
+    /// A worker has loaded a plugin, for the first time or again, or will when it is needed. Is it
+    /// enabled?
+    pub(crate) async fn loaded(
+        &self,
+        worker: &Arc<Worker>,
+        source: &Source,
+        loaded: &Loaded,
+    ) -> bool {
+        self.switches.load(&self.store).await;
         let disabled = self.store.settings().get::<Vec<String>>(DISABLED).await;
         let disabled = disabled.ok().flatten().unwrap_or_default();
         let plugin = Plugin {
@@ -400,27 +468,9 @@ impl Inner {
             enabled: !disabled.contains(&loaded.id),
         };
         self.offer(worker, &plugin);
+        let enabled = plugin.enabled;
         lock(&self.plugins).insert(loaded.id.clone(), plugin);
-    }
-
-    /// Puts the plugin's methods into the gate, or takes them out.
-    fn offer(&self, worker: &Arc<Worker>, plugin: &Plugin) {
-        let origin = Origin::Plugin(plugin.loaded.id.clone());
-        self.gate.unregister_origin(&origin);
-        if !plugin.enabled {
-            return;
-        }
-        for spec in &plugin.loaded.methods {
-            let method: Arc<dyn Method> = Arc::new(PluginMethod {
-                info: spec.clone().of(origin.clone()),
-                plugin: plugin.loaded.id.clone(),
-                worker: worker.clone(),
-                contexts: self.contexts.clone(),
-            });
-            if let Err(error) = self.gate.register(method) {
-                tracing::warn!(plugin = plugin.loaded.id, %error, "a method is not offered");
-            }
-        }
+        enabled
     }
 
     /// Gives a plugin a worker of its own: it was at work when the shared one ended, twice.

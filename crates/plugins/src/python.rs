@@ -30,7 +30,20 @@ pub fn unpack(data: &Path) -> io::Result<PathBuf> {
         Err(_) if place.is_dir() => fs::remove_dir_all(&begun)?,
         renamed => renamed?,
     }
+    remove_others(&run, &place);
     Ok(place)
+}
+
+/// Of another version. Who still runs from one has long imported it.
+fn remove_others(run: &Path, place: &Path) {
+    for entry in fs::read_dir(run).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_string_lossy().starts_with("python-");
+        if is_ours && entry.path() != place {
+            // A folder that cannot be removed does no harm.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn version() -> String {
@@ -47,4 +60,20 @@ fn version() -> String {
         .take(8)
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_version_takes_the_place_of_the_old() {
+        let data = tempfile::tempdir().unwrap();
+        let old = data.path().join("run/python-0123456789abcdef");
+        fs::create_dir_all(old.join("callgate_worker")).unwrap();
+        let place = unpack(data.path()).unwrap();
+        assert!(place.join("callgate_worker/main.py").is_file());
+        assert!(!old.exists());
+        assert_eq!(unpack(data.path()).unwrap(), place);
+    }
 }

@@ -1,8 +1,8 @@
 //! Requests of workers: each becomes a call through the gate, in the name behind its token.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use callgate_contract::{Arguments, MethodError, Origin, Peer, Said, Value};
+use callgate_contract::{Arguments, Caller, MethodError, Origin, Peer, Said, Value};
 use callgate_gate::{CallError, CallRequest, Gate, Way};
 
 use crate::{
@@ -55,15 +55,27 @@ pub(crate) fn lane(gate: Gate, identities: Arc<Identities>) -> Serve {
     })
 }
 
-/// A parameter of this name is never left to the asker.
+/// Parameters of these names are never left to the asker: which worker asks is told by its channel,
+/// and for which plugin, by the worker.
 const WORKER: &str = "worker";
+const ASKER: &str = "asker";
 
-fn wants_worker(gate: &Gate, name: &str) -> bool {
-    gate.find(name).is_some_and(|method| {
-        let properties = method.info().parameters.get("properties");
-        properties.is_some_and(|properties| properties.get(WORKER).is_some())
-            && method.info().origin == Origin::Builtin
-    })
+/// Fills in who asks, where a method of the host wants to know.
+fn identify(gate: &Gate, asked: &mut Asked, worker: &str) {
+    let Some(method) = gate.find(&asked.name) else {
+        return;
+    };
+    let properties = method.info().parameters.get("properties");
+    if method.info().origin != Origin::Builtin {
+        return;
+    }
+    for (name, told) in [(WORKER, worker), (ASKER, asked.plugin.as_str())] {
+        if properties.is_some_and(|properties| properties.get(name).is_some()) {
+            asked.arguments.retain(|(given, _)| given != name);
+            let told = (name.to_owned(), Value::Str(told.to_owned()));
+            asked.arguments.push(told);
+        }
+    }
 }
 
 struct Refused {
@@ -98,26 +110,15 @@ async fn call(
     gate: &Gate,
     identities: &Identities,
     link: &Arc<Link>,
-    asked: Asked,
+    mut asked: Asked,
     blocking: bool,
 ) -> Result<Value, Refused> {
-    let acting = identities.resolve(asked.token.as_deref());
-    let mut named = asked.arguments;
-    if wants_worker(gate, &asked.name) {
-        // Which worker asks is told by its channel, not by itself.
-        named.retain(|(name, _)| name != WORKER);
-        named.push((
-            WORKER.to_owned(),
-            Value::Str(identities.worker().to_owned()),
-        ));
-    }
+    let acting = identities.resolve(asked.token.as_deref(), &asked.plugin);
+    identify(gate, &mut asked, identities.worker());
     let request = CallRequest {
         sequence: acting.next(),
         name: &asked.name,
-        arguments: Arguments {
-            positional: Vec::new(),
-            named,
-        },
+        arguments: Arguments::by_name(asked.arguments),
         clocks: Vec::new(),
         threaded: false,
     };
@@ -126,9 +127,8 @@ async fn call(
         peer: &peer,
         blocking,
     };
-    let outcome = gate
-        .dispatch_from_plugin(&acting.caller, request, way)
-        .await;
+    let caller = answerable(&acting.caller, &asked.plugin, identities.worker());
+    let outcome = gate.dispatch_from_plugin(&caller, request, way).await;
     outcome
         .map(|outcome| outcome.value)
         .map_err(|error| Refused {
@@ -139,6 +139,18 @@ async fn call(
             },
             message: error.to_string(),
         })
+}
+
+/// What plugin code spends outside of its methods is the plugin's to answer for.
+fn answerable<'a>(caller: &'a Caller, plugin: &str, worker: &str) -> Cow<'a, Caller> {
+    if caller.grant.budget.payer().origin.is_some() {
+        return Cow::Borrowed(caller);
+    }
+    let plugin = match plugin {
+        "" => worker,
+        plugin => plugin,
+    };
+    Cow::Owned(caller.within(Origin::Plugin(plugin.to_owned()).to_string(), None))
 }
 
 /// The way back to the code that waits for this request.
@@ -188,6 +200,7 @@ fn kind(error: &CallError) -> &'static str {
         CallError::BadArguments { .. } => "TypeError",
         CallError::Budget { .. } | CallError::Expired { .. } => "BudgetSpent",
         CallError::Deadline { .. } => "TimeoutError",
+        CallError::Cancelled { .. } => "CancelledError",
         _ => "MethodError",
     }
 }

@@ -1,14 +1,16 @@
-//! Starting a worker's process: the one place of this crate that does. It gets a clean environment,
-//! a folder of its own, and three descriptors over the socket that is its standard input.
+//! Starting processes that live beside ours: the one place of this crate that does. A worker gets a
+//! clean environment, a folder of its own, and three descriptors over the socket that is its standard
+//! input; a script of ours gets standard input and output only.
 
 use std::{
+    collections::BTreeMap,
     io::IoSlice,
     mem::MaybeUninit,
     os::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream as StdStream,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
 };
 
@@ -97,6 +99,8 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
                 .iter()
                 .filter_map(|name| Some((name, std::env::var_os(name)?))),
         )
+        .env("NO_PROXY", unproxied("NO_PROXY"))
+        .env("no_proxy", unproxied("no_proxy"))
         .env("PYTHONPATH", &order.library)
         .env("HOME", &order.home)
         .env("TMPDIR", &temporary)
@@ -126,6 +130,73 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
             pipe::Receiver::from_owned_fd(nonblocking(stderr)?)?,
         ],
     })
+}
+
+/// Runs a module of our own Python packages in a folder: asked on standard input, answering on
+/// standard output.
+pub(crate) fn script(
+    python: &Path,
+    library: &Path,
+    module: &str,
+    folder: &Path,
+) -> std::io::Result<Child> {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the one place that starts processes beside ours"
+    )]
+    let mut command = Command::new(python);
+    command
+        .args(["-P", "-X", "utf8", "-m", module])
+        .env_clear()
+        .envs(["PATH", "LANG", "TZ"].map(|name| (name, std::env::var_os(name).unwrap_or_default())))
+        .env("PYTHONPATH", library)
+        .env("HOME", folder)
+        .env("TMPDIR", folder)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    command.spawn()
+}
+
+/// A program of somebody else's that speaks over its standard streams. It finds in its environment
+/// what it was given, where programs are, and where the user's home is.
+pub(crate) fn beside(
+    program: &str,
+    arguments: &[String],
+    environment: &BTreeMap<String, String>,
+) -> std::io::Result<Child> {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the one place that starts processes beside ours"
+    )]
+    let mut command = Command::new(program);
+    let found = ["PATH", "HOME"].map(|name| (name, std::env::var_os(name)));
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(
+            found
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .envs(environment)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    command.spawn()
+}
+
+/// Where no proxy is asked: what the operator says, and this machine, where models are reached.
+fn unproxied(variable: &str) -> String {
+    let given = std::env::var(variable).unwrap_or_default();
+    let all = [given.as_str(), "127.0.0.1", "localhost"];
+    let all: Vec<&str> = all.into_iter().filter(|host| !host.is_empty()).collect();
+    all.join(",")
 }
 
 impl Order {

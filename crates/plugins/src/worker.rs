@@ -13,6 +13,7 @@ use std::{
 
 use callgate_contract::{Caller, Value};
 use tokio::{net::UnixStream, sync::watch};
+use tracing::Instrument;
 
 use crate::{
     Source, WorkerError,
@@ -42,7 +43,12 @@ struct State {
     deaths: u32,
     died: Option<Instant>,
     blamed: HashMap<String, u32>,
+    /// Plugins that were offered and did not load when they were needed, and why.
+    failed: HashMap<String, WorkerError>,
     ended: bool,
+    /// All ends that nobody asked for, and the reason of the last.
+    ends: u32,
+    last_end: Option<String>,
 }
 
 /// A process and which of the plugins it has by now.
@@ -78,9 +84,25 @@ impl Worker {
         state.current.as_ref().is_some_and(|it| !it.live.is_over())
     }
 
+    /// Is there anything that it would load?
+    pub(crate) fn has_plugins(&self) -> bool {
+        !lock(&self.state).sources.is_empty()
+    }
+
+    /// A plugin of it that acts for nobody but itself.
+    pub(crate) fn background(&self, plugin: &str) -> Caller {
+        self.identities.background(None, plugin)
+    }
+
     /// Of the process, while there is one.
     pub fn pid(&self) -> Option<u32> {
         self.current().and_then(|running| running.live.pid())
+    }
+
+    /// How often its process ended unasked, and why the last time.
+    pub fn ends(&self) -> (u32, Option<String>) {
+        let state = lock(&self.state);
+        (state.ends, state.last_end.clone())
     }
 
     /// A connection to the routes of the worker's plugins, each below `/<plugin>/`. They are served
@@ -124,10 +146,19 @@ impl Worker {
         caller: &Caller,
     ) -> Result<Value, WorkerError> {
         let running = self.running().await?;
-        running.is_loaded(plugin).await;
-        let _busy = running.live.busy(plugin);
-        self.ask_live(&running.live, "call", arguments, Some(caller))
-            .await
+        if !running.is_loaded(plugin).await
+            && let Some(failure) = lock(&self.state).failed.get(plugin)
+        {
+            return Err(failure.clone());
+        }
+        let live = &running.live;
+        let _busy = live.busy(plugin);
+        let issued = self.identities.issue(caller);
+        let span = tracing::debug_span!("worker", worker = self.name, step = "call");
+        let answer = live
+            .main
+            .ask_eagerly(Some(issued.bytes()), "call", arguments);
+        self.settled(live, answer.instrument(span).await).await
     }
 
     /// A step with many answers. Dropped, it is cancelled.
@@ -161,7 +192,17 @@ impl Worker {
     ) -> Result<Value, WorkerError> {
         let issued = caller.map(|caller| self.identities.issue(caller));
         let token = issued.as_ref().map(Issued::bytes);
-        match live.main.ask(token, step, arguments).await {
+        let span = tracing::debug_span!("worker", worker = self.name, step);
+        let answer = live.main.ask(token, step, arguments).instrument(span);
+        self.settled(live, answer.await).await
+    }
+
+    async fn settled(
+        &self,
+        live: &Live,
+        answer: Result<Answer, AskError>,
+    ) -> Result<Value, WorkerError> {
+        match answer {
             Ok(Answer::Value(value) | Answer::Item(value)) => Ok(value),
             Ok(Answer::Raised(failure)) => Err(WorkerError::Raised(Box::new(failure))),
             Err(error) => Err(self.explain(live, error).await),
@@ -226,13 +267,18 @@ impl StepStream {
 }
 
 impl Running {
-    async fn is_loaded(&self, plugin: &str) {
-        let loaded = |(ids, done): &(Vec<String>, bool)| *done || ids.iter().any(|id| id == plugin);
-        let _ = self.wait(loaded).await;
+    /// False if it will not be.
+    async fn is_loaded(&self, plugin: &str) -> bool {
+        let has = |ids: &[String]| ids.iter().any(|id| id == plugin);
+        if has(&self.loaded.borrow().0) {
+            return true;
+        }
+        self.wait(|(ids, done)| *done || has(ids)).await;
+        has(&self.loaded.borrow().0)
     }
 
     async fn all_loaded(&self) {
-        let _ = self.wait(|(_, done)| *done).await;
+        self.wait(|(_, done)| *done).await;
     }
 
     async fn wait(&self, loaded: impl FnMut(&(Vec<String>, bool)) -> bool) {

@@ -3,19 +3,27 @@
 
 mod access;
 mod approvals;
+mod capsules;
+mod clients;
 mod conversations;
+mod cost;
 mod events;
 mod files;
 mod input;
 mod keys;
 mod list;
+mod logs;
 mod methods;
 mod models;
+mod overview;
 mod personas;
+mod plugins;
 mod problem;
 mod route;
 mod runs;
 mod sessions;
+mod settings;
+mod statistics;
 mod timers;
 mod turns;
 mod view;
@@ -27,11 +35,12 @@ use callgate_agent::Agent;
 use callgate_gate::Gate;
 use callgate_store::Store;
 use serde_json::Value as Json;
+use tokio::sync::broadcast::error::RecvError;
 
-use crate::{Live, Operations};
-use access::Rates;
+use crate::{Live, Logs, News, Operations, Remote, jobs::Jobs, plugin_web::Tickets};
 
-pub(crate) use access::{Access, Scope, admit};
+pub(crate) use access::{Access, Rates, Scope, admit};
+pub use approvals::ApprovalView;
 pub(crate) use problem::Problem;
 use route::Routes;
 
@@ -46,21 +55,54 @@ struct Shared {
     gate: Gate,
     operations: Operations,
     live: Arc<Live>,
+    jobs: Jobs,
+    logs: Logs,
+    remote: Remote,
     rates: Rates,
+    tickets: Tickets,
     /// Made when models are known, some time after the first request may come.
     agent: OnceLock<Agent>,
 }
 
 impl Api {
-    pub fn new(store: Store, gate: Gate, operations: Operations, live: Arc<Live>) -> Self {
+    /// On the store and the gate of `remote`.
+    pub fn new(remote: Remote, operations: Operations, live: Arc<Live>, logs: Logs) -> Self {
+        logs.attach(live.clone());
         Api(Arc::new(Shared {
-            store,
-            gate,
+            store: remote.store().clone(),
+            gate: remote.gate().clone(),
             operations,
+            jobs: Jobs::new(live.clone()),
             live,
+            logs,
+            remote,
             rates: Rates::default(),
+            tickets: Tickets::default(),
             agent: OnceLock::new(),
         }))
+    }
+
+    /// Tells those who listen of approvals and clients, as long as the API lives.
+    pub fn follow(&self) {
+        let live = self.live().clone();
+        let mut approvals = self.gate().approvals();
+        tokio::spawn(async move {
+            loop {
+                match approvals.recv().await {
+                    Ok(approval) => live.announce(&News::Approval(Box::new(approval.into()))),
+                    // What was missed is read at /api/approvals.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        });
+        let live = self.live().clone();
+        let mut changes = self.remote().changes();
+        tokio::spawn(async move {
+            while changes.changed().await.is_ok() {
+                live.announce(&News::Clients {});
+            }
+        });
     }
 
     /// Once; a second agent is ignored.
@@ -74,6 +116,8 @@ impl Api {
         let served = move || std::future::ready(Body(Json::clone(&document)));
         router
             .route("/api/openapi.json", axum::routing::get(served))
+            .route("/api/{*rest}", axum::routing::any(nothing_here))
+            .method_not_allowed_fallback(wrong_method)
             .layer(DefaultBodyLimit::max(files::MOST as usize))
             .with_state(self.clone())
     }
@@ -94,7 +138,15 @@ impl Api {
             events::routes,
             approvals::routes,
             personas::routes,
+            capsules::routes,
             models::routes,
+            cost::routes,
+            plugins::routes,
+            clients::routes,
+            statistics::routes,
+            settings::routes,
+            logs::routes,
+            overview::routes,
             files::routes,
             timers::routes,
             keys::routes,
@@ -120,11 +172,35 @@ impl Api {
         &self.0.live
     }
 
+    fn jobs(&self) -> &Jobs {
+        &self.0.jobs
+    }
+
+    fn logs(&self) -> &Logs {
+        &self.0.logs
+    }
+
+    fn remote(&self) -> &Remote {
+        &self.0.remote
+    }
+
     fn rates(&self) -> &Rates {
         &self.0.rates
+    }
+
+    pub(crate) fn tickets(&self) -> &Tickets {
+        &self.0.tickets
     }
 
     fn agent(&self) -> Result<&Agent, Problem> {
         self.0.agent.get().ok_or_else(Problem::starting)
     }
+}
+
+async fn nothing_here() -> Problem {
+    Problem::missing("there is nothing here").hint("GET /api/openapi.json describes every route")
+}
+
+async fn wrong_method() -> Problem {
+    Problem::wrong_method().hint("GET /api/openapi.json describes every route")
 }

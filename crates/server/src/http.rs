@@ -12,7 +12,9 @@ use axum::{
 };
 
 use crate::{
-    Api, Entrance, Metrics, PluginWeb, Remote, page, plugin_web,
+    Api, Entrance, Mcp, Metrics, Now, OpenAi, PluginWeb, Remote, mcp,
+    metrics::counted,
+    page, plugin_web,
     visitor::{Hosts, admit},
 };
 
@@ -21,11 +23,13 @@ use crate::{
 pub struct Site {
     pub hosts: Hosts,
     pub metrics: Arc<Metrics>,
-    /// How many warm processes wait for a run.
-    pub waiting: Arc<dyn Fn() -> usize + Send + Sync>,
+    /// What metrics show of this moment.
+    pub now: Arc<dyn Fn() -> Now + Send + Sync>,
     pub api: Api,
     pub plugins: PluginWeb,
     pub remote: Remote,
+    pub openai: OpenAi,
+    pub mcp: Mcp,
 }
 
 /// Serves until `stop`, then ends what is being answered.
@@ -48,25 +52,34 @@ pub async fn serve_remote(
 }
 
 fn router(site: Site) -> Router {
-    let hosts = site.hosts.clone();
+    let (hosts, metrics) = (site.hosts.clone(), site.metrics.clone());
     let api = site.api.routes();
     let plugins = plugin_web::routes(site.api.clone(), site.plugins.clone());
+    let (web, lookers) = (site.plugins.clone(), site.hosts.clone());
+    let tickets = plugin_web::ticket_routes(site.api.clone(), web, lookers);
     let remote = site.remote.routes(site.hosts.clone());
+    let openai = site.openai.routes();
+    let mcp = mcp::routes(site.api.clone(), site.mcp.clone());
     page::routes()
         .route("/healthz", get(async || "ok\n"))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(show_metrics))
         .with_state(site)
         .merge(api)
         .merge(plugins)
+        .merge(openai)
+        .merge(mcp)
         .layer(middleware::from_fn_with_state(hosts, admit))
+        // With guards of its own: pages that run as nobody may reach it.
+        .merge(tickets)
         .layer(middleware::from_fn(guarded))
-        // With guards of its own: pages of others may reach it.
+        // The same for pages of others.
         .merge(remote)
+        .layer(middleware::from_fn_with_state(metrics, counted))
 }
 
-async fn metrics(State(site): State<Site>) -> Response {
+async fn show_metrics(State(site): State<Site>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
-    (kind, site.metrics.text((site.waiting)())).into_response()
+    (kind, site.metrics.text(&(site.now)())).into_response()
 }
 
 /// What a browser must not do with anything of ours.

@@ -1,6 +1,8 @@
 //! [`Live`]: who listens to which session at this moment, and what was last told. A message goes
 //! out where somebody hears it; without anybody it stays in the outbox for whoever comes next.
 
+mod news;
+
 use std::{
     collections::VecDeque,
     sync::{
@@ -17,6 +19,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+pub use news::{JobNews, News, RunNews, Topic, Topics};
+
 /// Something that happens in a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,6 +35,8 @@ pub type Hear = Arc<dyn Fn(Event) -> bool + Send + Sync>;
 
 /// Events that are kept for those who come back.
 const KEPT: usize = 2_048;
+/// Lines of the log that are: apart, so that a chatty one drives out nothing else.
+const LINES: usize = 1_024;
 /// Events that may wait for one who reads slowly; then it has to read anew.
 const WAITING: usize = 4_096;
 
@@ -47,8 +53,19 @@ pub struct Live {
 struct Told {
     ears: Vec<Ear>,
     readers: Vec<Reader>,
-    kept: VecDeque<Kept>,
+    kept: Ring,
+    lines: Ring,
     count: u64,
+    /// Nobody is told anything any more.
+    closed: bool,
+}
+
+/// The newest events.
+#[derive(Default)]
+struct Ring {
+    events: VecDeque<Arc<Kept>>,
+    /// The number of the last one that is forgotten.
+    forgotten: u64,
 }
 
 struct Ear {
@@ -58,13 +75,30 @@ struct Ear {
 }
 
 struct Reader {
-    session: Option<SessionKey>,
+    wish: Wish,
     events: mpsc::Sender<Heard>,
+}
+
+/// What a reader wants to hear.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    /// Only of this session.
+    pub(crate) session: Option<SessionKey>,
+    pub(crate) topics: Topics,
+}
+
+impl Wish {
+    fn fits(&self, kept: &Kept) -> bool {
+        let session = self.session.as_ref();
+        self.topics.contain(kept.topic)
+            && session.is_none_or(|session| kept.session.as_ref() == Some(session))
+    }
 }
 
 struct Kept {
     number: u64,
-    session: SessionKey,
+    topic: Topic,
+    session: Option<SessionKey>,
     text: Arc<str>,
 }
 
@@ -73,6 +107,8 @@ struct Kept {
 pub(crate) enum Heard {
     /// What came before is forgotten here: read anew.
     Reset,
+    /// The server is ending: come back to the next one.
+    Closing,
     Told {
         id: String,
         text: Arc<str>,
@@ -111,73 +147,93 @@ impl Live {
 
     /// Tells those who subscribed.
     pub fn tell(&self, session: &SessionKey, event: Event) {
-        self.spread(&mut self.lock(), session, &event);
+        let event = json!(event);
+        self.spread(&mut self.lock(), Topic::Turns, Some(session), &event);
+    }
+
+    /// The same of what is no part of a turn.
+    pub fn announce(&self, news: &News) {
+        let event = json!(news);
+        self.spread(&mut self.lock(), news.topic(), news.session(), &event);
     }
 
     /// What happens from now on, and before it what was missed since `last`.
-    pub(crate) fn subscribe(
-        &self,
-        session: Option<SessionKey>,
-        last: Option<&str>,
-    ) -> Subscription {
+    pub(crate) fn subscribe(&self, wish: Wish, last: Option<&str>) -> Subscription {
         let (events, heard) = mpsc::channel(WAITING);
         let mut told = self.lock();
         if let Some(last) = last {
-            self.catch_up(&told, session.as_ref(), last, &events);
+            self.catch_up(&told, &wish, last, &events);
         }
-        told.readers.push(Reader { session, events });
+        match told.closed {
+            true => drop(events.try_send(Heard::Closing)),
+            false => told.readers.push(Reader { wish, events }),
+        }
         Subscription(heard)
     }
 
-    fn catch_up(
-        &self,
-        told: &Told,
-        session: Option<&SessionKey>,
-        last: &str,
-        events: &mpsc::Sender<Heard>,
-    ) {
+    /// Tells those who subscribed that it is over, and lets them go.
+    pub fn close(&self) {
+        let mut told = self.lock();
+        told.closed = true;
+        for reader in told.readers.drain(..) {
+            let _ = reader.events.try_send(Heard::Closing);
+        }
+    }
+
+    fn catch_up(&self, told: &Told, wish: &Wish, last: &str, events: &mpsc::Sender<Heard>) {
         let number = last
             .split_once('/')
             .filter(|(start, _)| *start == self.start.simple().to_string())
             .and_then(|(_, number)| number.parse::<u64>().ok());
-        let oldest = told.count - told.kept.len() as u64;
-        let Some(number) = number.filter(|number| *number >= oldest) else {
+        let mut rings = vec![&told.kept];
+        rings.extend(wish.topics.contain(Topic::Logs).then_some(&told.lines));
+        let is_whole = |number: &u64| rings.iter().all(|ring| *number >= ring.forgotten);
+        let Some(number) = number.filter(is_whole) else {
             let _ = events.try_send(Heard::Reset);
             return;
         };
-        let missed = told.kept.iter().filter(|kept| kept.number > number);
-        for kept in missed.filter(|kept| session.is_none_or(|it| *it == kept.session)) {
+        let missed = rings.iter().flat_map(|ring| &ring.events);
+        let mut missed: Vec<&Arc<Kept>> = missed
+            .filter(|kept| kept.number > number && wish.fits(kept))
+            .collect();
+        missed.sort_by_key(|kept| kept.number);
+        for kept in missed {
             let id = self.id(kept.number);
             let text = kept.text.clone();
             let _ = events.try_send(Heard::Told { id, text });
         }
     }
 
-    fn spread(&self, told: &mut Told, session: &SessionKey, event: &Event) {
+    fn spread(
+        &self,
+        told: &mut Told,
+        topic: Topic,
+        session: Option<&SessionKey>,
+        event: &serde_json::Value,
+    ) {
         told.count += 1;
-        let number = told.count;
-        let text: Arc<str> = json!({ "session": session, "event": event })
-            .to_string()
-            .into();
-        let id = self.id(number);
+        let text = json!({ "session": session, "event": event }).to_string();
+        let kept = Arc::new(Kept {
+            number: told.count,
+            topic,
+            session: session.cloned(),
+            text: text.into(),
+        });
+        let id = self.id(kept.number);
         told.readers.retain(|reader| {
-            if reader.session.as_ref().is_some_and(|it| it != session) {
+            if !reader.wish.fits(&kept) {
                 return !reader.events.is_closed();
             }
             let heard = Heard::Told {
                 id: id.clone(),
-                text: text.clone(),
+                text: kept.text.clone(),
             };
             // One that reads too slowly is let go: it comes back and catches up.
             reader.events.try_send(heard).is_ok()
         });
-        told.kept.push_back(Kept {
-            number,
-            session: session.clone(),
-            text,
-        });
-        if told.kept.len() > KEPT {
-            told.kept.pop_front();
+        match topic {
+            Topic::Logs => told.lines.push(kept, LINES),
+            _ => told.kept.push(kept, KEPT),
         }
     }
 
@@ -187,6 +243,17 @@ impl Live {
 
     fn lock(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ring {
+    fn push(&mut self, kept: Arc<Kept>, most: usize) {
+        self.events.push_back(kept);
+        if self.events.len() > most
+            && let Some(gone) = self.events.pop_front()
+        {
+            self.forgotten = gone.number;
+        }
     }
 }
 
@@ -201,10 +268,11 @@ impl Outbox for Live {
     fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
         let mut told = self.lock();
         let event = Event::Message(message.clone());
-        self.spread(&mut told, &message.session, &event);
-        let reads = |reader: &Reader| {
-            let session = reader.session.as_ref();
-            session.is_none_or(|session| *session == message.session)
+        let session = Some(&message.session);
+        self.spread(&mut told, Topic::Turns, session, &json!(event));
+        let reads = |Reader { wish, .. }: &Reader| {
+            let chosen = wish.session.as_ref();
+            wish.topics.contain(Topic::Turns) && chosen.is_none_or(|it| Some(it) == session)
         };
         let mut heard = told.readers.iter().any(reads);
         for ear in told
@@ -240,6 +308,20 @@ mod tests {
         format!("web:FriendMessage:{id}").parse().unwrap()
     }
 
+    fn everything() -> Wish {
+        Wish {
+            session: None,
+            topics: Topics::default(),
+        }
+    }
+
+    fn of(id: &str) -> Wish {
+        Wish {
+            session: Some(session(id)),
+            ..everything()
+        }
+    }
+
     fn round(number: u32) -> Event {
         Event::Turn(TurnEvent::Round { number })
     }
@@ -249,6 +331,7 @@ mod tests {
         while let Ok(heard) = subscription.0.try_recv() {
             texts.push(match heard {
                 Heard::Reset => "reset".to_owned(),
+                Heard::Closing => "closing".to_owned(),
                 Heard::Told { id, .. } => id.rsplit('/').next().unwrap().to_owned(),
             });
         }
@@ -262,16 +345,30 @@ mod tests {
             live.tell(&session(if number == 4 { "b" } else { "a" }), round(number));
         }
         let last = live.id(2);
-        let mut all = live.subscribe(None, Some(&last));
+        let mut all = live.subscribe(everything(), Some(&last));
         assert_eq!(heard(&mut all), ["3", "4", "5"]);
-        let mut one = live.subscribe(Some(session("a")), Some(&last));
+        let mut one = live.subscribe(of("a"), Some(&last));
         assert_eq!(heard(&mut one), ["3", "5"]);
         live.tell(&session("a"), round(6));
         assert_eq!(heard(&mut one), ["6"]);
-        let mut stranger = live.subscribe(None, Some("elsewhere/3"));
+        let mut stranger = live.subscribe(everything(), Some("elsewhere/3"));
         assert_eq!(heard(&mut stranger), ["reset"]);
-        let mut fresh = live.subscribe(None, None);
+        let mut fresh = live.subscribe(everything(), None);
         assert_eq!(heard(&mut fresh), [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn the_end_is_told_and_lets_go() {
+        let live = Live::default();
+        let mut reader = live.subscribe(everything(), None);
+        live.tell(&session("a"), round(1));
+        live.close();
+        live.tell(&session("a"), round(2));
+        assert_eq!(heard(&mut reader), ["1", "closing"]);
+        assert!(reader.0.recv().await.is_none());
+        let mut late = live.subscribe(everything(), None);
+        assert_eq!(heard(&mut late), ["closing"]);
+        assert!(late.0.recv().await.is_none());
     }
 
     #[test]
@@ -280,7 +377,7 @@ mod tests {
         for number in 0..=KEPT {
             live.tell(&session("a"), round(number as u32));
         }
-        let mut late = live.subscribe(None, Some(&live.id(0)));
+        let mut late = live.subscribe(everything(), Some(&live.id(0)));
         assert_eq!(heard(&mut late), ["reset"]);
     }
 
@@ -299,7 +396,7 @@ mod tests {
         assert!(live.deliver(1, &message).await.is_ok());
         drop(here);
         assert!(live.deliver(1, &message).await.is_err());
-        let _reader = live.subscribe(Some(session("a")), None);
+        let _reader = live.subscribe(of("a"), None);
         assert!(live.deliver(1, &message).await.is_ok());
     }
 }

@@ -13,7 +13,7 @@ include!(concat!(env!("OUT_DIR"), "/page.rs"));
 /// Scripts and styles of our own and nothing else; pictures and sounds also where a message holds
 /// them itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      img-src 'self' data:; media-src 'self' data:; base-uri 'none'; \
+                      img-src 'self' data:; media-src 'self' data:; frame-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {

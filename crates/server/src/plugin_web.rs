@@ -1,28 +1,40 @@
-//! Web pages and webhooks of plugins: a reverse proxy to the worker that has the plugin. Whoever asks
-//! holds a key; the plugin learns who, from headers that nobody outside can set. Its pages are never
-//! pages of ours.
+//! Web pages, web sockets and webhooks of plugins: a reverse proxy to the worker that has the plugin.
+//! Whoever asks holds a key; the plugin learns who, from headers that nobody outside can set. Its pages
+//! are never pages of ours.
+
+mod tickets;
 
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    RequestExt, Router,
     body::{Body, Bytes},
     extract::{DefaultBodyLimit, Path, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, uri::PathAndQuery},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery,
+    },
+    middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::{any, post},
 };
 use callgate_contract::{BoxFuture, Role};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use serde_json::Value as Json;
-use tokio::net::UnixStream;
+use tokio::{net::UnixStream, sync::oneshot};
 
-use crate::api::{Access, Api, Problem, Scope, admit};
+pub(crate) use self::tickets::Tickets;
+use crate::{
+    api::{Access, Api, Problem, Scope, admit},
+    visitor::Hosts,
+};
 
 /// Bytes of a request to a plugin.
 const MOST: usize = 16 << 20;
 const USER: HeaderName = HeaderName::from_static("x-callgate-user");
 const ROLE: HeaderName = HeaderName::from_static("x-callgate-role");
+/// Under which path of ours the plugin's routes lie.
+const ROOT: HeaderName = HeaderName::from_static("x-callgate-root");
 /// Between us and the next, or ours alone.
 const NOT_PASSED: [HeaderName; 8] = [
     header::CONNECTION,
@@ -37,15 +49,36 @@ const NOT_PASSED: [HeaderName; 8] = [
 /// A page that runs as nobody: no cookies, no storage, no access to ours.
 const POLICY: &str = "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'";
 
-type Answering<T> = BoxFuture<'static, Result<T, String>>;
+type Answering<T, E = String> = BoxFuture<'static, Result<T, E>>;
+
+/// Passes one request through the connection; the status of the answer.
+pub type Passing = Box<dyn FnOnce(UnixStream) -> Answering<u16> + Send>;
 
 /// How plugins are reached. Errors are told to the caller.
 #[derive(Clone)]
 pub struct PluginWeb {
-    /// To the routes of the worker that has this plugin.
-    pub connect: Arc<dyn Fn(String) -> Answering<UnixStream> + Send + Sync>,
+    /// Puts a visit on record and passes it to the worker that has the plugin.
+    pub pass: Arc<dyn Fn(Visit, Passing) -> Answering<(), Unpassed> + Send + Sync>,
     /// To every plugin with this endpoint: who was called, and what went wrong.
     pub webhook: Arc<dyn Fn(Webhook) -> Answering<Json> + Send + Sync>,
+}
+
+/// A request to a plugin's route.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub plugin: String,
+    pub method: String,
+    /// Without what follows a question mark, which may be secret.
+    pub path: String,
+    pub user: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum Unpassed {
+    /// There is no such plugin.
+    Missing(String),
+    /// It did not answer.
+    Failed(String),
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +104,39 @@ pub(crate) fn routes(api: Api, web: PluginWeb) -> Router {
         .with_state(Reach { api, web })
 }
 
+/// For pages that run as nobody, which is why their origin is not asked for; the ticket decides.
+pub(crate) fn ticket_routes(api: Api, web: PluginWeb, hosts: Hosts) -> Router {
+    Router::new()
+        .route("/tickets/{ticket}/{plugin}", any(pass_with_ticket))
+        .route("/tickets/{ticket}/{plugin}/", any(pass_with_ticket))
+        .route("/tickets/{ticket}/{plugin}/{*rest}", any(pass_with_ticket))
+        .layer(DefaultBodyLimit::max(MOST))
+        .with_state(Reach { api, web })
+        .layer(middleware::from_fn_with_state(hosts, open_to_nobody))
+}
+
+/// Whoever has a ticket's address may read what it gives, from whatever page.
+async fn open_to_nobody(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    if let Some(refusal) = hosts.unknown(request.headers()) {
+        return refusal.into_response();
+    }
+    let asks_first = request.method() == Method::OPTIONS
+        && (request.headers()).contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = match asks_first {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => next.run(request).await,
+    };
+    for name in [
+        header::ACCESS_CONTROL_ALLOW_ORIGIN,
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+    ] {
+        let headers = response.headers_mut();
+        headers.insert(name, HeaderValue::from_static("*"));
+    }
+    response
+}
+
 async fn pass(State(reach): State<Reach>, request: Request) -> Result<Response, Problem> {
     let access = admit(
         &reach.api,
@@ -79,48 +145,111 @@ async fn pass(State(reach): State<Reach>, request: Request) -> Result<Response, 
         request.headers(),
     )
     .await?;
-    let path = request
-        .uri()
-        .path_and_query()
-        .map_or("/", PathAndQuery::as_str);
-    let inside = path.strip_prefix("/plugins").unwrap_or(path).to_owned();
-    let plugin = inside
-        .split(['/', '?'])
-        .nth(1)
-        .unwrap_or_default()
-        .to_owned();
-    let stream = (reach.web.connect)(plugin)
-        .await
-        .map_err(Problem::missing)?;
-    let answer = forward(stream, request, &inside, &access).await;
-    answer.map_err(|error| {
-        tracing::warn!(%error, "a plugin's route did not answer");
+    let inside = beneath(&request, "/plugins");
+    through(reach, access, "/plugins", inside, request).await
+}
+
+async fn pass_with_ticket(
+    State(reach): State<Reach>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let inside = beneath(&request, "/tickets");
+    let mut pieces = inside.split(['/', '?']).skip(1);
+    let (ticket, plugin) = (pieces.next(), pieces.next());
+    let (ticket, plugin) = (ticket.unwrap_or_default(), plugin.unwrap_or_default());
+    let access = reach.api.tickets().find(ticket, plugin);
+    let access = access.ok_or_else(Problem::locked_out)?;
+    let root = format!("/tickets/{ticket}");
+    let inside = beneath(&request, &root);
+    through(reach, access, &root, inside, request).await
+}
+
+/// The request's path without `root`, and its query.
+fn beneath(request: &Request, root: &str) -> String {
+    let path = request.uri().path_and_query();
+    let path = path.map_or("/", PathAndQuery::as_str);
+    path.strip_prefix(root).unwrap_or(path).to_owned()
+}
+
+async fn through(
+    reach: Reach,
+    access: Access,
+    root: &str,
+    inside: String,
+    mut request: Request,
+) -> Result<Response, Problem> {
+    if let Ok(root) = HeaderValue::from_str(root) {
+        request.headers_mut().insert(ROOT, root);
+    }
+    let piece = |until: &[char], place: usize| {
+        let piece = inside.split(until).nth(place).unwrap_or_default();
+        piece.to_owned()
+    };
+    let visit = Visit {
+        plugin: piece(&['/', '?'], 1),
+        method: request.method().to_string(),
+        path: piece(&['?'], 0),
+        user: access.user(),
+    };
+    let (tell, told) = oneshot::channel();
+    let passing = async move |stream| {
+        let answer = forward(stream, request.with_limited_body(), &inside, &access).await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        let status = answer.status().as_u16();
+        let _ = tell.send(answer);
+        Ok(status)
+    };
+    let passed = (reach.web.pass)(visit, Box::new(|stream| Box::pin(passing(stream)))).await;
+    let failed = |error: String| {
+        tracing::warn!(error, "a plugin's route did not answer");
         Problem::bad_gateway("the plugin did not answer")
-    })
+    };
+    match passed {
+        Ok(()) => told.await.map_err(|error| failed(error.to_string())),
+        Err(Unpassed::Missing(title)) => Err(Problem::missing(title)),
+        Err(Unpassed::Failed(error)) => Err(failed(error)),
+    }
 }
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 async fn forward(
     stream: UnixStream,
-    request: Request,
+    mut request: Request,
     inside: &str,
     access: &Access,
 ) -> Result<Response, Failed> {
+    let upgraded = wants_socket(request.headers()).then(|| hyper::upgrade::on(&mut request));
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake::<_, Body>(TokioIo::new(stream)).await?;
     // Ends with the answer's last byte.
     tokio::spawn(async move {
-        if let Err(error) = connection.await {
+        if let Err(error) = connection.with_upgrades().await {
             tracing::debug!(%error, "a connection to a worker ended");
         }
     });
     let (mut parts, body) = request.into_parts();
     parts.uri = inside.parse::<Uri>()?;
     identified(&mut parts.headers, access);
-    let answer = sender
+    if upgraded.is_some() {
+        let headers = &mut parts.headers;
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    }
+    let mut answer = sender
         .send_request(Request::from_parts(parts, body))
         .await?;
+    if let Some(upgraded) = upgraded
+        && answer.status() == StatusCode::SWITCHING_PROTOCOLS
+    {
+        let inner = hyper::upgrade::on(&mut answer);
+        tokio::spawn(async move {
+            if let Err(error) = join(upgraded, inner).await {
+                tracing::debug!(%error, "a plugin's web socket ended");
+            }
+        });
+        return Ok(answer.map(Body::new));
+    }
     let mut answer = answer.map(Body::new);
     let headers = answer.headers_mut();
     for name in [
@@ -133,6 +262,19 @@ async fn forward(
     let policy = HeaderValue::from_static(POLICY);
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     Ok(answer)
+}
+
+fn wants_socket(headers: &HeaderMap) -> bool {
+    let upgrade = headers.get(header::UPGRADE);
+    upgrade.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"websocket"))
+}
+
+/// Until one side ends.
+async fn join(outer: OnUpgrade, inner: OnUpgrade) -> Result<(), Failed> {
+    let (outer, inner) = tokio::try_join!(outer, inner)?;
+    let (mut outer, mut inner) = (TokioIo::new(outer), TokioIo::new(inner));
+    tokio::io::copy_bidirectional(&mut outer, &mut inner).await?;
+    Ok(())
 }
 
 fn identified(headers: &mut HeaderMap, access: &Access) {
@@ -157,8 +299,7 @@ async fn webhook(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    let post = axum::http::Method::POST;
-    admit(&reach.api, Scope::Methods, &post, &headers).await?;
+    admit(&reach.api, Scope::Methods, &Method::POST, &headers).await?;
     let passed = headers
         .iter()
         .filter(|(name, _)| !NOT_PASSED.contains(name));

@@ -220,6 +220,11 @@ impl Remote {
         &self.0.settings
     }
 
+    /// Told when clients come, go or ask to be let in.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.0.roster.changes()
+    }
+
     pub fn roster(&self) -> &Roster {
         &self.0.roster
     }
@@ -252,11 +257,11 @@ impl Remote {
         self.0.loading.send_replace(loading);
     }
 
-    fn is_loading(&self) -> bool {
+    pub(crate) fn is_loading(&self) -> bool {
         *self.0.loading.borrow()
     }
 
-    async fn settled(&self) {
+    pub(crate) async fn settled(&self) {
         // The sender lives as long as we do.
         let _ = self
             .0

@@ -56,6 +56,8 @@ pub struct Approval {
     pub state: ApprovalState,
     pub asked_at: Timestamp,
     pub answered_at: Option<Timestamp>,
+    /// Who answered, where that was said.
+    pub answered_by: Option<String>,
 }
 
 pub struct Approvals<'a>(pub(crate) &'a Database);
@@ -101,6 +103,7 @@ impl Approvals<'_> {
         id: i64,
         decision: Decision,
         always: bool,
+        by: Option<&str>,
     ) -> Result<Approval, StoreError> {
         let (state, rule) = match decision {
             Decision::Allow => (ApprovalState::Allowed, Rule::Always),
@@ -109,11 +112,13 @@ impl Approvals<'_> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
         let answered = sqlx::query(
-            "UPDATE approval SET state = $2, answered_at = $3 WHERE id = $1 AND state = 'pending'",
+            "UPDATE approval SET state = $2, answered_at = $3, answered_by = $4
+             WHERE id = $1 AND state = 'pending'",
         )
         .bind(id)
         .bind(row::word(state)?)
         .bind(row::now())
+        .bind(by.map(str::to_owned))
         .execute(writer.connection())
         .await?;
         let row = sqlx::query("SELECT * FROM approval WHERE id = $1")
@@ -164,6 +169,15 @@ impl Approvals<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// What the calls of one journal asked, by sequence.
+    pub async fn of(&self, journal: JournalId) -> Result<Vec<Approval>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM approval WHERE journal = $1 ORDER BY sequence")
+            .bind(journal.0.to_string())
+            .fetch_all(&self.0.readers)
+            .await?;
+        rows.iter().map(read).collect()
+    }
+
     pub async fn rule(
         &self,
         session: &SessionKey,
@@ -205,5 +219,6 @@ fn read(row: &AnyRow) -> Result<Approval, StoreError> {
         state: row::read_word("approval", get(row, "state")?)?,
         asked_at: row::read_time(get(row, "asked_at")?)?,
         answered_at: answered_at.map(row::read_time).transpose()?,
+        answered_by: get(row, "answered_by")?,
     })
 }

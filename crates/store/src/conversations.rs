@@ -12,7 +12,10 @@ use serde_json::Value as Json;
 use sqlx::{AnyConnection, any::AnyRow};
 
 pub use self::messages::{HistoryRow, NewMessage};
-pub(crate) use self::{erase::erase, messages::append};
+pub(crate) use self::{
+    erase::erase,
+    messages::{append, read as read_message},
+};
 use crate::{
     Journal, StoreError,
     row::{self, get},

@@ -7,6 +7,7 @@ mod calls;
 mod prune;
 mod read;
 mod rows;
+mod statistics;
 mod types;
 
 use std::sync::Arc;
@@ -16,7 +17,11 @@ use serde_json::Value as Json;
 
 use self::buffer::Buffer;
 pub(crate) use self::buffer::Write;
-pub use self::types::{CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success};
+pub(crate) use self::rows::clock_bytes;
+pub use self::statistics::{Ended, PastCall};
+pub use self::types::{
+    CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success, Tail,
+};
 use crate::{StoreError, changes, crash_point, database::Database, row};
 
 /// Clones share the buffer of calls not yet written.
@@ -138,9 +143,21 @@ impl Journal {
         stop: Stop,
         report: &Json,
     ) -> Result<(), StoreError> {
+        self.finish_with(journal, stop, report, &Tail::default())
+            .await
+    }
+
+    /// The same for a run that can be executed again to its very end.
+    pub async fn finish_with(
+        &self,
+        journal: JournalId,
+        stop: Stop,
+        report: &Json,
+        tail: &Tail,
+    ) -> Result<(), StoreError> {
         crash_point("journal.before_finish");
         let mut write = self.write(false).await?;
-        let first = rows::finish_run(write.connection(), journal, stop, report).await?;
+        let first = rows::finish_run(write.connection(), journal, stop, report, tail).await?;
         write.commit().await?;
         crash_point("journal.after_finish");
         match first {

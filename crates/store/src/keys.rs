@@ -39,7 +39,7 @@ impl Keys<'_> {
         client: Option<&str>,
     ) -> Result<(String, String), StoreError> {
         let id = row::hex(&random::<6>()?);
-        let text = format!("{PREFIX}{}", row::hex(&random::<32>()?));
+        let text = new_key_text()?;
         let mut writer = self.0.writer().await?;
         sqlx::query(
             "INSERT INTO access_key (id, hash, scopes, created_at, client)
@@ -102,6 +102,11 @@ impl Keys<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// The text of a key that nobody has.
+pub fn new_key_text() -> Result<String, StoreError> {
+    Ok(format!("{PREFIX}{}", row::hex(&random::<32>()?)))
 }
 
 fn random<const N: usize>() -> Result<[u8; N], StoreError> {

@@ -4,10 +4,12 @@
 
 mod approvals;
 mod arrivals;
+mod capsules;
 mod changes;
 mod clients;
 mod control;
 mod conversations;
+mod costs;
 mod crash;
 mod database;
 mod error;
@@ -31,20 +33,26 @@ mod sessions;
 mod settings;
 mod timers;
 mod turns;
+mod vectors;
 
 use std::sync::Arc;
 
 pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule};
+pub use capsules::{Capsules, WrittenRow};
 pub use clients::{Client, ClientState, Clients, NewClient};
 pub use control::{ControlError, Events, request};
 pub use conversations::{
     Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
 };
+pub use costs::{Charge, Cost, CostRow, Costs, Expense, Grouping};
 pub use crash::{CRASH_POINTS, crash_point};
 pub use error::StoreError;
 pub use files::Files;
-pub use journal::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success};
-pub use keys::{Key, Keys};
+pub use journal::{
+    CallIntent, CallOutcome, Ended, Finish, Journal, PastCall, RecordedCall, Run, RunStart,
+    Success, Tail,
+};
+pub use keys::{Key, Keys, new_key_text};
 pub use leases::Leases;
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
@@ -62,8 +70,11 @@ pub use rooms::{
 };
 pub use sessions::{Session, Sessions};
 pub use settings::{SessionSettings, Settings, Versioned};
-pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, Timer, TimerState, Timers};
-pub use turns::{Answer, Round, Scope, Spent, Turn, TurnEnd, TurnFinish, TurnStart, Turns};
+pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, TimerState, Timers};
+pub use turns::{
+    Answer, Round, Scope, Spent, Turn, TurnCounts, TurnEnd, TurnFinish, TurnStart, Turns,
+};
+pub use vectors::Vectors;
 
 use crate::database::Database;
 
@@ -128,6 +139,14 @@ impl Store {
         Turns(&self.journal)
     }
 
+    pub fn costs(&self) -> Costs<'_> {
+        Costs(&self.journal)
+    }
+
+    pub fn vectors(&self) -> Vectors<'_> {
+        Vectors(&self.database)
+    }
+
     pub fn leases(&self) -> Leases<'_> {
         Leases(&self.database)
     }
@@ -146,6 +165,10 @@ impl Store {
 
     pub fn clients(&self) -> Clients<'_> {
         Clients(&self.database)
+    }
+
+    pub fn capsules(&self) -> Capsules<'_> {
+        Capsules(&self.journal)
     }
 
     pub fn requests(&self) -> Requests<'_> {

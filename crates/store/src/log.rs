@@ -122,6 +122,25 @@ impl Log<'_> {
         Ok(arrival)
     }
 
+    /// What the turn or run `journal` has said in the session after row `id`, oldest first.
+    pub async fn said_in(
+        &self,
+        session: &SessionKey,
+        journal: JournalId,
+        id: i64,
+    ) -> Result<Vec<LogRow>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM log WHERE session = $1 AND id > $2 AND journal = $3
+             AND role = 'assistant' ORDER BY id",
+        )
+        .bind(session.to_string())
+        .bind(id)
+        .bind(journal.0.to_string())
+        .fetch_all(&self.0.readers)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
     pub async fn get(&self, id: i64) -> Result<Option<LogRow>, StoreError> {
         let select = sqlx::query("SELECT * FROM log WHERE id = $1").bind(id);
         let row = select.fetch_optional(&self.0.readers).await?;
@@ -371,7 +390,7 @@ pub(crate) async fn insert_incoming(
     Ok(Arrival { row, repeated })
 }
 
-fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
+pub(crate) fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
     let sender: Option<String> = get(row, "sender")?;
     let name: Option<Vec<u8>> = get(row, "sender_name")?;
     let turn: Option<String> = get(row, "turn")?;

@@ -137,6 +137,22 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
         (4, "plugins", include_str!("../migrations/0004_plugins.sql")),
         (7, "remote", include_str!("../migrations/0007_remote.sql")),
         (8, "rooms", include_str!("../migrations/0008_rooms.sql")),
+        (10, "spent", include_str!("../migrations/0010_spent.sql")),
+        (
+            11,
+            "statistics",
+            include_str!("../migrations/0011_statistics.sql"),
+        ),
+        (
+            12,
+            "capsule",
+            include_str!("../migrations/0012_capsule.sql"),
+        ),
+        (
+            21,
+            "plugin_timers",
+            include_str!("../migrations/0021_plugin_timers.sql"),
+        ),
     ];
     let migrations = migrations.map(|(version, description, text)| {
         let (kind, sql) = (MigrationType::Simple, text.into_sql_str());

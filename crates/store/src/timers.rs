@@ -1,6 +1,10 @@
 //! Timers: a text that arrives in its session at its time, as a message of the user who asked for
 //! it. A firing is an arrival: the log row and the end of the timer are one transaction.
 
+mod plugin;
+
+pub use plugin::PluginTimer;
+
 use callgate_contract::{Part, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -78,10 +82,19 @@ impl Timers<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// Waiting timers of all sessions, the next one first.
+    pub async fn all(&self) -> Result<Vec<Timer>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM timer WHERE state = 'waiting' ORDER BY due_at, id")
+            .fetch_all(&self.0.readers)
+            .await?;
+        rows.iter().map(read).collect()
+    }
+
     /// Waiting timers whose time has come, the longest overdue first.
     pub async fn due(&self, now: Timestamp) -> Result<Vec<Timer>, StoreError> {
         let rows = sqlx::query(
-            "SELECT * FROM timer WHERE state = 'waiting' AND due_at <= $1 ORDER BY due_at, id",
+            "SELECT * FROM timer WHERE flavour IS NULL AND state = 'waiting' AND due_at <= $1
+             ORDER BY due_at, id",
         )
         .bind(now.as_millisecond())
         .fetch_all(&self.0.readers)
@@ -89,12 +102,13 @@ impl Timers<'_> {
         rows.iter().map(read).collect()
     }
 
-    /// When the next timer of all is due, so that a scheduler can sleep until then.
+    /// When the next text is due, so that a scheduler can sleep until then.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        let next: Option<i64> =
-            sqlx::query_scalar("SELECT MIN(due_at) FROM timer WHERE state = 'waiting'")
-                .fetch_one(&self.0.readers)
-                .await?;
+        let next: Option<i64> = sqlx::query_scalar(
+            "SELECT MIN(due_at) FROM timer WHERE flavour IS NULL AND state = 'waiting'",
+        )
+        .fetch_one(&self.0.readers)
+        .await?;
         next.map(row::read_time).transpose()
     }
 
@@ -104,7 +118,8 @@ impl Timers<'_> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
         let fired = sqlx::query(
-            "UPDATE timer SET state = 'fired' WHERE id = $1 AND state = 'waiting' RETURNING *",
+            "UPDATE timer SET state = 'fired'
+             WHERE id = $1 AND flavour IS NULL AND state = 'waiting' RETURNING *",
         )
         .bind(id.to_string())
         .fetch_optional(writer.connection())
@@ -155,9 +170,17 @@ pub(crate) async fn set(
     .bind(row::now())
     .execute(&mut *connection)
     .await?;
+    check_room(connection, &timer.session).await
+}
+
+/// No more than [`MAX_TIMERS`] of the session wait, the one just set included.
+async fn check_room(
+    connection: &mut AnyConnection,
+    session: &SessionKey,
+) -> Result<(), StoreError> {
     let waiting: i64 =
         sqlx::query_scalar("SELECT COUNT(*) FROM timer WHERE session = $1 AND state = 'waiting'")
-            .bind(timer.session.to_string())
+            .bind(session.to_string())
             .fetch_one(connection)
             .await?;
     match usize::try_from(waiting) {

@@ -4,17 +4,26 @@
 
 mod read;
 mod spent;
+mod sums;
 mod types;
 
-use callgate_contract::{JournalId, Usage};
+use callgate_contract::JournalId;
 use serde_json::Value as Json;
 use sqlx::AnyConnection;
 
 pub use self::{
     spent::{Scope, Spent},
+    sums::TurnCounts,
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
-use crate::{Journal, StoreError, changes, conversations, crash_point, journal::Write, log, row};
+use crate::{
+    Charge, Journal, StoreError, changes, conversations,
+    costs::{self, Spender},
+    crash_point,
+    journal::Write,
+    log,
+    row::{self, get},
+};
 
 pub struct Turns<'a>(pub(crate) &'a Journal);
 
@@ -67,19 +76,18 @@ impl Turns<'_> {
         }
     }
 
-    /// Durable when it returns: from here on the model is not asked again for this round. `money`
-    /// is in millionths of the operator's currency, where prices are known.
+    /// Durable when it returns, with what it cost: from here on the model is not asked again for
+    /// this round.
     pub async fn replied(
         &self,
         turn: JournalId,
         number: u32,
         reply: &Json,
-        usage: Option<&Usage>,
-        money: Option<u64>,
+        charge: &Charge,
     ) -> Result<(), StoreError> {
         crash_point("turn.before_reply");
         let mut write = self.0.write(true).await?;
-        let first = answer(write.connection(), turn, number, reply, usage, money).await?;
+        let first = answer(write.connection(), turn, number, reply, charge).await?;
         if !first {
             return Err(refused_reply(write, turn, number).await?);
         }
@@ -141,13 +149,13 @@ async fn answer(
     turn: JournalId,
     number: u32,
     reply: &Json,
-    usage: Option<&Usage>,
-    money: Option<u64>,
+    charge: &Charge,
 ) -> Result<bool, StoreError> {
     let text = reply.to_string();
+    let usage = charge.usage.as_ref();
     let tokens_in = row::count(usage.map_or(0, |usage| usage.input));
     let tokens_out = row::count(usage.map_or(0, |usage| usage.output));
-    let money = money.map(row::count);
+    let money = usage.and_then(|usage| usage.money).map(row::count);
     let now = row::now();
     let asked_at: Option<i64> = sqlx::query_scalar(
         "UPDATE round SET reply = $3, reply_hash = $4, usage = $5, tokens_in = $6,
@@ -168,19 +176,26 @@ async fn answer(
     let Some(asked_at) = asked_at else {
         return Ok(false);
     };
-    sqlx::query(
+    let spender = sqlx::query(
         "UPDATE turn SET tokens_in = tokens_in + $2, tokens_out = tokens_out + $3,
                          millis = millis + $4,
                          money = COALESCE(money + $5, money, $5)
-         WHERE id = $1",
+         WHERE id = $1 RETURNING session, user_name",
     )
     .bind(turn.0.to_string())
     .bind(tokens_in)
     .bind(tokens_out)
     .bind((now - asked_at).max(0))
     .bind(money)
-    .execute(connection)
+    .fetch_one(&mut *connection)
     .await?;
+    let spender = Spender {
+        id: format!("{}/{number}", turn.0),
+        turn: Some(turn),
+        session: get(&spender, "session")?,
+        user: get(&spender, "user_name")?,
+    };
+    costs::insert(connection, spender, charge).await?;
     Ok(true)
 }
 

@@ -65,6 +65,18 @@ PLAIN: Dict[str, Any] = {
 }
 
 
+def _array() -> Any:
+    import numpy
+
+    return {"grid": numpy.arange(6).reshape(2, 3), "mean": numpy.float64(2.5)}
+
+
+def _picture() -> Any:
+    from PIL import Image
+
+    return Image.new("RGB", (4, 3), "red")
+
+
 @plugin.mount_sandbox_method(SandboxMethodType.TOOL, "plain")
 async def plain(_ctx: AgentCtx, kind: str) -> Any:
     """Give plain data of a type.
@@ -94,6 +106,8 @@ async def made(_ctx: AgentCtx, kind: str) -> Any:
         "namedtuple": lambda: Pair("a", [1]),
         "own": Own,
         "counter": lambda: collections.Counter("abca"),
+        "array": _array,
+        "picture": _picture,
         "socket": lambda: {"items": [socket.socket()]},
     }
     return objects[kind]()

@@ -12,6 +12,9 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+# Compat(astrbot): its module lets these through, and plugins build on them.
+from fastapi.encoders import jsonable_encoder  # noqa: F401
+from fastapi.responses import FileResponse, JSONResponse, StreamingResponse  # noqa: F401
 from quart import Response
 
 Value = TypeVar("Value")

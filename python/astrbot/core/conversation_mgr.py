@@ -13,10 +13,14 @@ from astrbot.core.db.po import Conversation, ConversationV2  # noqa: F401
 from callgate_worker import host
 
 
+_USAGE = {"scope": "astrbot", "scope_id": "token_usage"}
+
+
 class ConversationManager:
     def __init__(self, db_helper: Any = None) -> None:
         self.db = db_helper
         self.session_conversations: dict[str, str] = {}
+        self._token_usage: dict[str, int] | None = None
         self._on_session_deleted_callbacks: list[Callable[[str], Awaitable[None]]] = []
 
     def register_on_session_deleted(self, callback: Callable[[str], Awaitable[None]]) -> None:
@@ -67,14 +71,15 @@ class ConversationManager:
         if row is None and create_if_not_exists:
             made = await self.new_conversation(unified_msg_origin)
             row = await host.call("conversation_get", session=str(unified_msg_origin), id=made)
-        return _conversation(row) if row else None
+        return _conversation(row, await self._usages()) if row else None
 
     async def get_conversations(
         self, unified_msg_origin: str | None = None, platform_id: str | None = None
     ) -> list[Conversation]:
         session = None if unified_msg_origin is None else str(unified_msg_origin)
+        usages = await self._usages()
         return [
-            _conversation(row)
+            _conversation(row, usages)
             for row in await host.call("conversation_list", session=session, platform=platform_id)
         ]
 
@@ -112,6 +117,16 @@ class ConversationManager:
         given = {name: value for name, value in changes.items() if value is not None}
         if given:
             await host.call("conversation_update", session=session, id=chosen, **given)
+        if token_usage is not None:
+            (await self._usages())[chosen] = token_usage
+            await host.call("preference_set", **_USAGE, key=chosen, value=token_usage)
+
+    async def _usages(self) -> dict[str, int]:
+        """What plugins noted of conversations' tokens; read once, and then written through."""
+        if self._token_usage is None:
+            rows = await host.call("preference_list", **_USAGE)
+            self._token_usage = {row["key"]: row["value"] for row in rows}
+        return self._token_usage
 
     async def update_conversation_title(
         self, unified_msg_origin: str, title: str, conversation_id: str | None = None
@@ -146,7 +161,7 @@ class ConversationManager:
         return lines[(page - 1) * page_size : page * page_size], -(-len(lines) // page_size)
 
 
-def _conversation(row: dict) -> Conversation:
+def _conversation(row: dict, usages: dict[str, int]) -> Conversation:
     stored = _row(row)
     return Conversation(
         platform_id=stored.platform_id,
@@ -157,6 +172,7 @@ def _conversation(row: dict) -> Conversation:
         persona_id=stored.persona_id,
         created_at=int(stored.created_at.timestamp()),
         updated_at=int(stored.updated_at.timestamp()),
+        token_usage=usages.get(stored.conversation_id, 0),
     )
 
 

@@ -11,6 +11,7 @@ from astrbot.core.platform.message_session import MessageSession
 from astrbot.core.sentinels import NOT_GIVEN
 from callgate_worker import host
 
+_MORE = {"scope": "astrbot", "scope_id": "personas"}
 DEFAULT_PERSONALITY = Personality(
     prompt=texts.DEFAULT_PERSONA_PROMPT,
     name="default",
@@ -37,18 +38,28 @@ class PersonaManager:
         self.get_v3_persona_data()
 
     async def initialize(self) -> None:
+        await self.apply(await host.call("persona_list"))
+
+    async def apply(self, rows: list[dict]) -> None:
         self.default_persona = await host.call("persona_default", session=None) or "default"
-        self.personas = await self.get_all_personas()
+        more = await self._more()
+        self.personas = [_persona({**row, **more.get(row["name"], {})}) for row in rows]
         self.get_v3_persona_data()
 
+    async def _more(self) -> dict[str, dict[str, Any]]:
+        """What AstrBot knows of a persona beyond the host's row, by persona."""
+        return {row["key"]: row["value"] for row in await host.call("preference_list", **_MORE)}
+
     async def get_all_personas(self) -> list[Persona]:
-        return [_persona(row) for row in await host.call("persona_list")]
+        more = await self._more()
+        return [_persona({**row, **more.get(row["name"], {})}) for row in await host.call("persona_list")]
 
     async def get_persona(self, persona_id: str) -> Persona:
         row = await host.call("persona_get", name=persona_id)
         if not row:
             raise ValueError(texts.PERSONA_MISSING.format(id=persona_id))
-        return _persona(row)
+        more = await host.call("preference_get", **_MORE, key=persona_id)
+        return _persona({**row, **(more["value"] if more else {})})
 
     async def create_persona(
         self,
@@ -72,6 +83,7 @@ class PersonaManager:
             begin_dialogs=begin_dialogs,
             methods=tools,
         )
+        await self._keep(persona_id, {"skills": skills, "custom_error_message": custom_error_message})
         return await self._changed(persona_id)
 
     async def update_persona(
@@ -84,18 +96,31 @@ class PersonaManager:
         custom_error_message: Any = NOT_GIVEN,
     ) -> Persona:
         """None leaves prompt and dialogue unchanged; for tools None means all, and absence unchanged."""
-        await self.get_persona(persona_id)
+        known = await self.get_persona(persona_id)
         changes: dict[str, Any] = {"system_prompt": system_prompt, "begin_dialogs": begin_dialogs}
         changes = {name: value for name, value in changes.items() if value is not None}
         if tools is not NOT_GIVEN:
             changes["methods"] = tools
         if changes:
             await host.call("persona_update", name=persona_id, **changes)
+        if skills is not NOT_GIVEN or custom_error_message is not NOT_GIVEN:
+            kept = {"skills": skills, "custom_error_message": custom_error_message}
+            await self._keep(
+                persona_id,
+                {name: getattr(known, name) if value is NOT_GIVEN else value for name, value in kept.items()},
+            )
         return await self._changed(persona_id)
+
+    async def _keep(self, persona_id: str, more: dict[str, Any]) -> None:
+        if any(value is not None for value in more.values()):
+            await host.call("preference_set", **_MORE, key=persona_id, value=more)
+        else:
+            await host.call("preference_delete", **_MORE, key=persona_id)
 
     async def delete_persona(self, persona_id: str) -> None:
         await self.get_persona(persona_id)
         await host.call("persona_delete", name=persona_id)
+        await host.call("preference_delete", **_MORE, key=persona_id)
         self.personas = [one for one in self.personas if one.persona_id != persona_id]
         self.get_v3_persona_data()
 

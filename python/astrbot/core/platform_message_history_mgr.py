@@ -1,4 +1,4 @@
-"""What was said in a session: rows of the host's log, read-only, and rows plugins add for themselves."""
+"""What was said in a session: rows that plugins added for themselves, else those of the host's log, read-only."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any
 from astrbot.core.db.po import PlatformMessageHistory
 from astrbot.core.message.components import At, Plain, Reply
 from astrbot.core.message.message_event_result import MessageChain
+from callgate_worker import host
 
 _KEY = "platform_message_history"
+# How the log names the assistant.
+_OURS = "-1"
 
 
 class PlatformMessageHistoryManager:
-    """Kept as one preference per session, newest last."""
+    """Plugins' own rows are kept as one preference per session, newest last."""
 
     def __init__(self, db_helper: Any = None) -> None:
         self.db = db_helper
@@ -62,6 +65,8 @@ class PlatformMessageHistoryManager:
     ) -> list[PlatformMessageHistory]:
         """Pages count from the newest; within a page the oldest comes first."""
         rows = await self._rows(platform_id, user_id)
+        if not rows:
+            return await _of_log(platform_id, user_id, page, page_size)
         end = len(rows) - (page - 1) * page_size
         return [_history(platform_id, user_id, row) for row in rows[max(0, end - page_size) : max(0, end)]]
 
@@ -78,6 +83,34 @@ class PlatformMessageHistoryManager:
         from astrbot.core import sp
 
         await sp.put_async(_KEY, f"{platform_id}/{user_id}", "rows", rows)
+
+
+async def _of_log(platform_id: str, user_id: str, page: int, page_size: int) -> list[PlatformMessageHistory]:
+    for kind in ("FriendMessage", "GroupMessage", "OtherMessage"):
+        rows = await host.call(
+            "query",
+            model="chat_message",
+            filters={"chat_key": f"{platform_id}:{kind}:{user_id}"},
+            order=["-id"],
+            offset=(page - 1) * page_size,
+            limit=page_size,
+            verb="list",
+        )
+        if rows:
+            return [_history(platform_id, user_id, _logged(row)) for row in reversed(rows)]
+    return []
+
+
+def _logged(row: dict) -> dict:
+    said_by_us = str(row["sender_id"]) == _OURS
+    parts = [{"type": "plain", "text": row["content_text"]}]
+    return {
+        "id": row["id"],
+        "content": {"type": "bot" if said_by_us else "user", "message": parts},
+        "sender_id": "bot" if said_by_us else row["sender_id"],
+        "sender_name": row["sender_name"],
+        "at": row["send_timestamp"],
+    }
 
 
 def _part(component: Any) -> dict | None:

@@ -38,7 +38,7 @@ class _OutgoingToSandbox(Outgoing):
             return self.record(value, fields, place, depth)
         # The attributes of a plugin's own object are its fields; those of a built-in or a
         # library's object are its private matter.
-        own = not known and type(value).__module__ != "builtins"
+        own = not known and not _is_of_a_library(type(value).__module__)
         if own and hasattr(value, "__dict__") and not isinstance(value, _BUILT_IN):
             fields = [(name, item) for name, item in vars(value).items() if name[0] != "_"]
             return self.record(value, fields, place, depth)
@@ -80,6 +80,13 @@ class _SandboxPickler(pickle.Pickler):
         if module != "builtins" and not self.importable(module):
             raise pickle.PicklingError(module)
         return NotImplemented
+
+
+def _is_of_a_library(module):
+    """Built in, or installed by somebody else than the plugin's author."""
+    package = module.partition(".")[0]
+    place = getattr(sys.modules.get(package), "__file__", None) or ""
+    return package == "builtins" or "/site-packages/" in place or "/dist-packages/" in place
 
 
 def _declared_fields(value):

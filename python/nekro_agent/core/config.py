@@ -1,7 +1,7 @@
 """The host's settings in the shape plugins read them: `config`, one object for the whole process.
 
-Compat(nekro): names and defaults are Nekro Agent's. The model groups are the host's models; their
-keys and addresses stay in the host, so a group without them is called through `services.agent`.
+Compat(nekro): names and defaults are Nekro Agent's. The model groups are the host's models. Keys and
+addresses of providers stay in the host: a group has the host's own address and a key lent to this worker.
 """
 
 from pathlib import Path
@@ -159,7 +159,7 @@ def _group(model: dict[str, Any], settings: dict[str, Any]) -> ModelConfigGroup:
         GROUP_NAME=model["id"],
         CHAT_MODEL=model["id"],
         BASE_URL=gateway.get("base_url", ""),
-        API_KEY=gateway.get("api_key", ""),
+        API_KEY=gateway.get("key", ""),
         MODEL_TYPE=kind if kind in ("embedding", "draw") else "chat",
         ENABLE_VISION=bool(model.get("vision")),
     )

@@ -1,6 +1,7 @@
-"""The vector database, Qdrant: used where the operator names one, refused clearly where not."""
+"""The vector database, Qdrant: the one that the operator names, else files of our own."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,7 +16,7 @@ class QdrantConfig(BaseModel):
 
 
 class QdrantMissing(RuntimeError):
-    """No Qdrant is configured."""
+    """There is not even its client."""
 
 
 _client: Any = None
@@ -34,12 +35,14 @@ async def get_qdrant_client() -> Any:
     """An `AsyncQdrantClient`, the same one for all plugins."""
     global _client
     if _client is None:
-        if not _url():
-            raise QdrantMissing(texts.NO_QDRANT)
         try:
             from qdrant_client import AsyncQdrantClient
         except ImportError as error:
             raise QdrantMissing(texts.NO_QDRANT) from error
-        settings = get_qdrant_config()
-        _client = AsyncQdrantClient(url=settings.url, api_key=settings.api_key)
+        if _url():
+            settings = get_qdrant_config()
+            _client = AsyncQdrantClient(url=settings.url, api_key=settings.api_key)
+        else:
+            # Its own local mode: slower than a server with very many vectors, and the same to plugins.
+            _client = AsyncQdrantClient(path=str(Path(OsEnv.DATA_DIR) / "qdrant"))
     return _client

@@ -71,15 +71,13 @@ async def download_file(
     problem: host.HostError | None = None
     for _ in range(max(1, retry_count)):
         try:
-            fetched = await host.call("file_fetch", url=url, session=from_chat_key or None)
+            fetched = await host.call("file_fetch", url=url)
             break
         except host.HostError as error:
             problem = error
     else:
         raise problem or RuntimeError(url)
-    data = fetched.get("data")
-    if data is None:
-        data = folders.to_host(fetched["path"], from_chat_key).read_bytes()
+    data = fetched["data"]
     suffix = use_suffix or _suffix(data) or mimetypes.guess_extension(fetched.get("media") or "") or ""
     return _store(data, file_path, file_name, suffix, from_chat_key)
 

@@ -23,6 +23,8 @@ class Probe:
             "command": self.command,
             "reset": self.reset,
             "system_message": self.system_message,
+            "timer": self.timer,
+            "settings": self.settings,
         }
 
     async def load(self, source: Source) -> Loaded:
@@ -72,6 +74,13 @@ class Probe:
     async def system_message(self, context: dict, text: str) -> dict:
         signals = await self.hook("system_message", context=context, text=text)
         return {"signal": next((signal for signal in signals if signal), "CONTINUE")}
+
+    async def timer(self, plugin: str, **due: Any) -> None:
+        host.plugin.set(plugin)
+        await self.modules[plugin].on_timer(**due)
+
+    async def settings(self, **told: Any) -> None:
+        await self.hook("settings", told=told)
 
     async def reset(self, context: dict) -> None:
         await self.hook("reset", context=context)

@@ -63,7 +63,7 @@ class Channel:
 
     async def ask(self, name: str, arguments: dict[str, Any], token: bytes | None) -> Any:
         number = next(self._ids)
-        request = frame_of(REQUEST, (number, token, name), arguments, f"{name}()")
+        request = frame_of(REQUEST, (number, token, name, host.plugin.get()), arguments, f"{name}()")
         asked = _Asked(asyncio.get_running_loop())
         self._on_loop(self._begin, number, asked, request)
         try:
@@ -210,7 +210,10 @@ if sys.version_info >= (3, 12):
 else:
 
     def _start(loop, coroutine, context):
-        return loop.create_task(coroutine, context=context)
+        """The same: a new task's first step is what the loop was given last."""
+        task = loop.create_task(coroutine, context=context)
+        loop._ready.pop()._run()
+        return task
 
 
 def _error(described: dict[str, Any]) -> host.HostError:
@@ -250,7 +253,8 @@ class Stream:
         self.result: Any = None
         self._channel = channel
         self._number = next(channel._ids)
-        self._request = frame_of(REQUEST, (self._number, token, name), arguments, f"{name}()")
+        head = (self._number, token, name, host.plugin.get())
+        self._request = frame_of(REQUEST, head, arguments, f"{name}()")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrived: asyncio.Queue[tuple[int, Any]] = asyncio.Queue()
         self._ended = False

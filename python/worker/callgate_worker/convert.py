@@ -27,8 +27,13 @@ _FROM_TEXT: dict[type, Callable[[str], Any]] = {
 }
 
 
+_AS_THEY_ARE = frozenset((str, int, float, bool, bytes))
+
+
 def convert(value: Any, hint: Any, place: str) -> Any:
     """`value` as `hint` wants it. An annotation it does not know takes the value as it is."""
+    if type(value) is hint and hint in _AS_THEY_ARE:
+        return value
     if hint is None or hint is type(None):
         return _only(value is None, value, "None", place)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -23,7 +23,8 @@ class Lane:
     def ask(self, name: str, arguments: dict[str, Any], token: bytes | None) -> Any:
         with self._lock:
             number = next(self._ids)
-            request = frame_of(REQUEST, (number, token, name), arguments, f"{name}()")
+            head = (number, token, name, host.plugin.get())
+            request = frame_of(REQUEST, head, arguments, f"{name}()")
             self._connection.sendall(request)
             kind, value = self._answer(number)
         if kind == RESULT:

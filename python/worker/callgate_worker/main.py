@@ -45,6 +45,8 @@ def main() -> None:
 
 def _take_order() -> tuple[dict[str, Any], list[int]]:
     """What to be, and the descriptors of it, from the socket we find as our standard input."""
+    # Whoever started the server may have left it files of theirs, which are no plugin's business.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     with socket.socket(fileno=os.dup(0)) as setup:
         order, descriptors, _, _ = socket.recv_fds(setup, _LARGEST_ORDER, 3)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -105,20 +105,25 @@ def _metadata(file: Path, about: dict[str, Any]) -> dict[str, Any]:
         _add(about, requirement, "metadata.yaml")
     keys = {"name": "name", "version": "version", "author": "author", "desc": "description",
             "description": "description"}
-    named = {keys[key]: value for key, value in told.items() if key in keys and value}
+    named = {keys[key]: value for key, value in told.items() if key in keys and value and isinstance(value, str)}
     return {**named, "is_star": True}
 
 
 def scalars(text: str) -> dict[str, Any]:
-    """The top level of a YAML document: `key: value`, and lists of `- value` below a key."""
+    """The top level of a YAML document: `key: value`, texts of several lines, and lists of `- value` below a
+    key."""
     found: dict[str, Any] = {}
-    key = ""
+    key, block = "", False
     for line in text.splitlines():
+        if block and (not line.strip() or line[0].isspace()):
+            found[key] = f"{found[key]}\n{line.strip()}".strip()
+            continue
         entry = re.match(r"^([A-Za-z_][\w-]*)\s*:\s*(.*)$", line)
         item = re.match(r"^\s*-\s+(.*)$", line)
         if entry:
             key, value = entry[1], _scalar(entry[2])
-            found[key] = value
+            block = re.fullmatch(r"[|>][+-]?\d?", value) is not None
+            found[key] = "" if block else value
             if value.startswith("[") and value.endswith("]"):
                 found[key] = [_scalar(part) for part in value[1:-1].split(",") if part.strip()]
         elif item and key:

@@ -30,7 +30,7 @@ _NEEDS = {
     "playwright": "a browser (playwright)",
     "selenium": "a browser (selenium)",
 }
-_NEEDED_NAMES = {"get_onebot_v11_bot": "OneBot", "get_qdrant_client": "Qdrant"}
+_NEEDED_NAMES = {"get_onebot_v11_bot": "OneBot"}
 
 
 def survey(path: Path) -> dict[str, Any]:

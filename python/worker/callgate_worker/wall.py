@@ -22,6 +22,7 @@ _EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
 _REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
 _SCOPE_SIGNALS_AND_SOCKETS = 0b11
+_BIND_AND_CONNECT = 0b11
 
 READING = _EXECUTE | _READ | _LIST
 WRITING = READING | _WRITE | _REMOVE_AND_MAKE | _REFER | _TRUNCATE | _IOCTL
@@ -65,7 +66,7 @@ def raise_around(order: dict[str, Any]) -> bool:
     return restrict(readable, [*DEVICES, *order["writable"]])
 
 
-def restrict(readable: Iterable[str], writable: Iterable[str]) -> bool:
+def restrict(readable: Iterable[str], writable: Iterable[str], network: bool = True) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
     syscall = libc.syscall
     syscall.restype = ctypes.c_long
@@ -73,7 +74,8 @@ def restrict(readable: Iterable[str], writable: Iterable[str]) -> bool:
     if version < 1:
         return False
     handled = _known(version)
-    rules = _Ruleset(handled, 0, _SCOPE_SIGNALS_AND_SOCKETS if version >= 6 else 0)
+    shut = 0 if network or version < 4 else _BIND_AND_CONNECT
+    rules = _Ruleset(handled, shut, _SCOPE_SIGNALS_AND_SOCKETS if version >= 6 else 0)
     ruleset = _checked(syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(_size(version)), 0))
     for paths, access in ((readable, READING), (writable, WRITING)):
         for path in paths:

@@ -59,7 +59,8 @@ class Web:
             await _not_found(scope, send)
             return
         path = f"/{rest}" if slash else "/"
-        root = f"{scope.get('root_path', '')}/plugins/{plugin}"
+        roots = [value.decode() for name, value in scope["headers"] if name == b"x-callgate-root"]
+        root = f"{(roots or ['/plugins'])[0]}/{plugin}"
         inner = {**scope, "path": path, "raw_path": path.encode(), "root_path": root}
         await application(inner, receive, send)
 

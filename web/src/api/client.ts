@@ -17,6 +17,9 @@ export type Key = Schemas["KeyView"];
 export type Conversation = Schemas["ConversationView"];
 export type Part = Schemas["Part"];
 
+/** The session that this page talks in. */
+export const OWN = "web:FriendMessage:operator";
+
 export interface List<T> {
   items: T[];
   next: string | null;
@@ -27,20 +30,29 @@ export class Problem extends Error {
     readonly status: number,
     title: string,
     readonly hint?: string,
+    /** What is wrong with single fields, by their place in what was sent. */
+    readonly fields: Record<string, string> = {},
   ) {
     super(title);
   }
 }
 
-async function request<T>(path: string, how: RequestInit): Promise<T> {
+/** How often, and after how many milliseconds, a server that is still starting is asked again. */
+const [TRIES, PAUSE] = [60, 500];
+
+async function request<T>(path: string, how: RequestInit, tries = TRIES): Promise<T> {
   // Status 0: nobody answered at all.
   const response = await fetch("/api/" + path, how).catch(() => {
-    throw new Problem(0, t("offline"));
+    throw new Problem(0, how.signal?.aborted ? t("stop.cancelled") : t("offline"));
   });
   const text = await response.text();
   const answer = read(text);
   if (response.ok) return answer as T;
-  throw new Problem(response.status, answer?.title ?? (response.statusText || t("failed")), answer?.hint);
+  if (response.status === 503 && answer?.type === "starting" && tries) {
+    await new Promise((done) => setTimeout(done, PAUSE));
+    return request(path, how, tries - 1);
+  }
+  throw new Problem(response.status, answer?.title ?? (response.statusText || t("failed")), answer?.hint, answer?.fields);
 }
 
 function read(text: string) {
@@ -51,17 +63,20 @@ function read(text: string) {
   }
 }
 
-function ask<T>(verb: string, path: string, body?: unknown): Promise<T> {
+function ask<T>(verb: string, path: string, body?: unknown, signal: AbortSignal | null = null): Promise<T> {
   if (body === undefined) return request(path, { method: verb });
   const headers = { "Content-Type": "application/json" };
-  return request(path, { method: verb, headers, body: JSON.stringify(body) });
+  return request(path, { method: verb, headers, body: JSON.stringify(body), signal });
 }
 
 export const get = <T>(path: string) => ask<T>("GET", path);
-export const post = <T>(path: string, body: unknown = {}) => ask<T>("POST", path, body);
+export const post = <T>(path: string, body: unknown = {}, signal: AbortSignal | null = null) => ask<T>("POST", path, body, signal);
 export const put = <T>(path: string, body: unknown) => ask<T>("PUT", path, body);
 export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
 export const remove = (path: string) => ask<void>("DELETE", path);
+
+/** Sends bytes as they are. */
+export const send = <T>(path: string, body: Blob, type: string) => request<T>(path, { method: "POST", headers: { "Content-Type": type }, body });
 
 /** Hands in a file; how code and models will find it. */
 export async function upload(session: string, file: File): Promise<string> {

@@ -1,6 +1,7 @@
 // What happens on the server, as it happens. The browser reconnects by itself and says what it saw
 // last; `reset` means that something was missed and pages should read anew.
-import type { Call, Part } from "./client";
+import type { Approval, Call, Part } from "./client";
+import type { Job, LogLine, WholeCall } from "./shapes";
 
 export type TurnEvent =
   | { event: "round"; number: number }
@@ -12,9 +13,27 @@ export type TurnEvent =
   | { event: "call"; call: Call }
   | { event: "finished"; report: { turn: string; stop: string | null } };
 
+/** What code in the playground does. */
+export interface RunNews {
+  run: string;
+  output?: string | null;
+  call?: WholeCall | null;
+}
+
 export interface Happening {
-  session: string;
-  event: { turn?: TurnEvent; message?: { session: string; parts: Part[] } };
+  session: string | null;
+  event: {
+    turn?: TurnEvent;
+    message?: { session: string; parts: Part[] };
+    approval?: Approval;
+    run?: RunNews;
+    job?: { id: string; state: Job["state"]; line: string | null };
+    log?: LogLine;
+    /** Something changed there: read again. */
+    clients?: object;
+    plugins?: object;
+    models?: object;
+  };
 }
 
 type Hear = (happening: Happening | "reset") => void;
@@ -58,3 +77,13 @@ class Live {
 }
 
 export const live = new Live();
+
+/** Lines of the log as they are written; told to those who ask for them alone, since they are many. */
+export function hearLogs(hear: (line: LogLine) => void): () => void {
+  const source = new EventSource("/api/events?topics=logs");
+  source.onmessage = (message) => {
+    const { log } = (JSON.parse(message.data) as Happening).event;
+    if (log) hear(log);
+  };
+  return () => source.close();
+}

@@ -1,6 +1,13 @@
 // What one turn did, step by step: told live by events, or read from its journal.
-import type { Call, Turn } from "../api/client";
+import type { Turn } from "../api/client";
 import type { TurnEvent } from "../api/live.svelte";
+import type { WholeCall as Call } from "../api/shapes";
+
+export interface Child {
+  id: string;
+  name: string;
+  stop: string | null;
+}
 
 /** One step of a turn, in the order in which it happened. */
 export type Step =
@@ -9,7 +16,7 @@ export type Step =
   | { kind: "code"; code: string; line: number | null; before: string | null }
   | { kind: "output"; text: string }
   | { kind: "error"; text: string }
-  | { kind: "call"; call: Call };
+  | { kind: "call"; call: Call; child: Child | null };
 
 export interface Card {
   turn: string | null;
@@ -19,10 +26,12 @@ export interface Card {
   stop: string | null;
   input: number;
   output: number;
-  /** Millionths of the operator's currency; none where no price is known. */
+  /** In millionths; none where no price is known. */
   money: number | null;
-  /** Turns of the agents it called. */
-  children: { id: string; name: string; stop: string | null }[];
+  /** From its beginning to its end, in microseconds. */
+  micros: number | null;
+  /** Turns of agents that no call here began. */
+  children: Child[];
 }
 
 /** A turn with its journal, as the server tells it. */
@@ -34,6 +43,8 @@ export interface Whole extends Turn {
     usage: { input: number; output: number } | null;
     money: number | null;
     attempts: number;
+    asked_at?: string | null;
+    answered_at?: string | null;
   }[];
   calls: Call[];
   runs: {
@@ -47,7 +58,7 @@ export interface Whole extends Turn {
 }
 
 export function empty(): Card {
-  return { turn: null, runs: [], steps: [], stop: null, input: 0, output: 0, money: null, children: [] };
+  return { turn: null, runs: [], steps: [], stop: null, input: 0, output: 0, money: null, micros: null, children: [] };
 }
 
 export function absorb(card: Card, event: TurnEvent): void {
@@ -68,7 +79,7 @@ export function absorb(card: Card, event: TurnEvent): void {
       pushCode(card, event.code, null);
       break;
     case "call":
-      card.steps.push({ kind: "call", call: event.call });
+      card.steps.push({ kind: "call", call: event.call, child: null });
       break;
   }
 }
@@ -79,6 +90,7 @@ export function recorded(turn: Whole): Card {
   card.turn = turn.id;
   card.runs = turn.runs.map((run) => run.run);
   card.stop = turn.stop ?? null;
+  card.micros = turn.ended_at ? (Date.parse(turn.ended_at) - Date.parse(turn.started_at)) * 1000 : null;
   card.children = turn.children.map((child) => ({ id: child.id, name: child.persona ?? child.model, stop: child.stop ?? null }));
   for (const round of turn.rounds) {
     card.input += round.usage?.input ?? 0;
@@ -87,13 +99,20 @@ export function recorded(turn: Whole): Card {
     if (round.reply?.reasoning) card.steps.push({ kind: "thought", text: round.reply.reasoning });
     for (const run of turn.runs.filter((run) => run.round === round.number)) {
       pushCode(card, run.code, run.report?.line ?? null);
-      for (const call of run.calls) card.steps.push({ kind: "call", call });
+      for (const call of run.calls) pushCall(card, call);
       if (run.report?.stdout) card.steps.push({ kind: "output", text: run.report.stdout });
       if (run.report?.error) card.steps.push({ kind: "error", text: run.report.error });
     }
   }
-  for (const call of turn.calls) card.steps.push({ kind: "call", call });
+  for (const call of turn.calls) pushCall(card, call);
   return card;
+}
+
+/** A call of an agent takes the turn that it began, the first of that name which nobody took. */
+function pushCall(card: Card, call: Call) {
+  const agent = /^agent:([^/]+)\//.exec(call.method)?.[1];
+  const place = card.children.findIndex((child) => child.name === agent);
+  card.steps.push({ kind: "call", call, child: place < 0 ? null : (card.children.splice(place, 1)[0] ?? null) });
 }
 
 /** A retry is shown by how it differs from what was tried before. */

@@ -3,12 +3,7 @@
 import { get, patch, post, type Approval, type Conversation, type List, type Part, type Row, type Session, type Turn } from "../api/client";
 import { live, type Happening } from "../api/live.svelte";
 import { absorb, empty, recorded, type Card, type Step, type Whole } from "./card";
-
-export type Item = { key: string; row: Row; turn: string | null } | { key: string; card: Card; running: boolean };
-
-interface History extends Conversation {
-  history: { position: number; turn: string | null }[];
-}
+import { arranged, textOf, visible, type History, type Item } from "./rows";
 
 const PIECE = 60;
 /** Pieces read at once to find the rows of an old conversation. */
@@ -54,8 +49,8 @@ export class ChatSession {
   open(): () => void {
     void this.read();
     const silent = live.listen((happening) => this.#hear(happening));
-    // An approval is told to nobody: it is looked for while a turn is not over.
-    const again = setInterval(() => this.#unfinished && void this.#lookAgain(), 1500);
+    // What was asked before we listened is looked for while a turn is not over.
+    const again = setInterval(() => this.#unfinished && void this.#lookAgain(), 3000);
     return () => {
       silent();
       clearInterval(again);
@@ -66,26 +61,7 @@ export class ChatSession {
     return this.running !== null || this.asked.length > 0 || this.#visible.some(({ turn }) => turn && this.#cards[turn]?.stop === null);
   }
 
-  /** Rows with the turn that each belongs to. Without a conversation the next message begins one;
-   * where nobody was ever answered, all that was heard is shown. */
-  #visible = $derived.by(() => {
-    const top = this.#turns.filter((turn) => !turn.parent).map((turn) => ({ id: turn.id, from: Date.parse(turn.started_at), turn }));
-    const byId = new Map(top.map((each) => [each.id, each.turn]));
-    const copied = new Set(this.#conversation?.history.map((message) => message.turn));
-    const begun = Date.parse(this.#conversation?.created_at ?? "1970-01-01");
-    const commands = new Set(this.#rows.filter((row) => row.role === "user" && textOf(row.parts).trim() === "/new").map((row) => row.turn));
-    const found: { row: Row; turn: string | null }[] = [];
-    for (const row of this.#rows) {
-      const at = Date.parse(row.at);
-      // What was answered names no turn: it is of the last one that had begun.
-      const turn = row.turn ?? (row.role === "user" ? null : (top.find((each) => each.from <= at)?.id ?? null));
-      if (turn && commands.has(turn)) continue;
-      const of = turn ? byId.get(turn)?.conversation : null;
-      const here = (turn && copied.has(turn)) || (of ? of === this.#conversation?.id : at >= begun);
-      if (this.#conversation ? here : !top.length) found.push({ row, turn });
-    }
-    return found;
-  });
+  #visible = $derived(visible(this.#rows, this.#turns, this.#conversation));
 
   /** Whether earlier rows of this conversation may be in the log. */
   get older(): boolean {
@@ -103,28 +79,8 @@ export class ChatSession {
     return !of || of === this.#conversation?.id ? this.running : null;
   }
 
-  /** Rows, each turn's card after the last message that it took, and the turn that runs. */
   get items(): Item[] {
-    const items: Item[] = [];
-    const shown = new Set<string>();
-    const [rows, running] = [this.#visible, this.#here];
-    const cardOf = (turn: string | null) => {
-      const card = turn && !shown.has(turn) ? this.#cards[turn] : undefined;
-      if (!turn || !card || turn === running?.turn) return;
-      shown.add(turn);
-      items.push({ key: "card " + turn, card, running: false });
-    };
-    const lastUser = rows.findLastIndex(({ row }) => row.role === "user");
-    rows.forEach(({ row, turn }, at) => {
-      if (row.role !== "user") cardOf(turn);
-      items.push({ key: `row ${row.id}`, row, turn });
-      if (row.role !== "user") return;
-      if (!rows.slice(at + 1).some((other) => other.row.role === "user" && other.turn === turn)) cardOf(turn);
-      if (at === lastUser && running && !this.#sent) items.push({ key: "running", card: running, running: true });
-    });
-    if (this.#sent) items.push({ key: "sent", row: this.#sent, turn: null });
-    if (running && (this.#sent || lastUser < 0)) items.push({ key: "running", card: running, running: true });
-    return items;
+    return arranged(this.#visible, this.#cards, this.#here, this.#sent);
   }
 
   /** Reads the conversation too, though it is the same as before. */
@@ -240,10 +196,8 @@ export class ChatSession {
       await new Promise((done) => setTimeout(done, 150));
       await this.read();
     }
-    const id = this.#conversation?.id;
-    if (!id || !this.items.length) return;
-    const copy = await post<Conversation>(`conversations/${id}/fork`, { upto: 0 });
-    await patch(`conversations/${copy.id}`, { title: "" });
+    if (!this.items.length) return;
+    await post<Conversation>("conversations", { session: this.key });
     await this.readAll();
   }
 
@@ -290,7 +244,8 @@ export class ChatSession {
   #hear(happening: Happening | "reset") {
     if (happening === "reset") return void this.read();
     if (happening.session !== this.key) return;
-    const { message, turn: event } = happening.event;
+    const { message, approval, turn: event } = happening.event;
+    if (approval) return void this.#lookAgain();
     if (message) {
       const last = this.running?.steps.at(-1);
       if (last?.kind === "text" && textOf(message.parts).trim() === last.text.trim()) this.#said = last;
@@ -306,8 +261,4 @@ export class ChatSession {
     absorb(this.running, event);
     if (event.event === "round" && event.number === 1) void this.read();
   }
-}
-
-export function textOf(parts: Part[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

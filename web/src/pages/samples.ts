@@ -1,7 +1,7 @@
 // A call of a method in the languages of its callers.
 import type { Method } from "../api/client";
 
-function python(value: unknown): string {
+export function python(value: unknown): string {
   if (value === null) return "None";
   if (value === true) return "True";
   if (value === false) return "False";

@@ -1,7 +1,7 @@
 //! `model_chat`: one question to a model, in a plugin's own words. It is a turn of one round, so that
 //! it is on record and paid for; nobody else hears of it.
 
-use callgate_contract::{Cancel, Kind, MethodError, Mode, TurnStop, Value};
+use callgate_contract::{Kind, MethodError, Mode, ModelRequest, TurnStop, Value};
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,9 @@ use serde_json::Value as Json;
 
 use super::{gone, hosted, openai, value};
 use crate::{
-    Agent, Parent, TurnAsk, Watch, texts,
+    Agent, Parent, TurnAsk, TurnError, Watch,
+    nested::{cancel_below, to_the_end},
+    texts,
     turn::{Companion, NoReply, Shape},
 };
 
@@ -38,6 +40,8 @@ impl Agent {
         let wanted = chat.model.filter(|id| !id.is_empty());
         let model = self.models().choose(wanted.as_deref()).id.clone();
         let caller = call.caller;
+        let cancel = cancel_below(&caller);
+        let parent = Parent::of(&caller, caller.grant.clone());
         let ask = TurnAsk {
             session: caller.session,
             user: caller.user,
@@ -49,11 +53,7 @@ impl Agent {
             persona: None,
             mode: Mode::Tools,
             model,
-            parent: Some(Parent {
-                turn: caller.journal,
-                depth: caller.depth,
-                grant: caller.grant,
-            }),
+            parent: Some(parent),
             shape: Shape {
                 companion: call.peer.map(|peer| Companion {
                     hears_pieces: true,
@@ -62,29 +62,39 @@ impl Agent {
                 ..Shape::default()
             },
             watch: Watch::default(),
-            cancel: Cancel::default(),
+            cancel: cancel.clone(),
         };
+        let agent = self.clone();
+        let asked = async move { agent.ask_once(ask, request).await };
+        to_the_end(cancel, Box::pin(asked)).await?
+    }
+
+    async fn ask_once(
+        &self,
+        ask: TurnAsk,
+        request: ModelRequest,
+    ) -> Result<Result<Value, MethodError>, TurnError> {
         let mut turn = self.begin(ask).await?;
         if let Some(reason) = turn.over_budget().await? {
             turn.finish(TurnStop::Budget, reason.clone()).await?;
-            return Err(MethodError::new(reason));
+            return Ok(Err(MethodError::new(reason)));
         }
         let tools = request.tools.clone();
         turn.request = request;
-        match turn.ask(tools).await? {
+        Ok(match turn.ask(tools).await? {
             Ok(reply) => {
                 turn.finish(TurnStop::Answered, reply.text.clone()).await?;
                 value(openai::reply(&reply, &turn.facts.model))
             }
             Err(NoReply::Cancelled) => {
                 turn.finish(TurnStop::Cancelled, String::new()).await?;
-                Err(MethodError::new("cancelled"))
+                Err(MethodError::new("stopped"))
             }
             Err(NoReply::Model(error)) => {
                 let text = texts::model_failed(&error);
                 turn.finish(TurnStop::Error, text).await?;
                 Err(MethodError::new(error.to_string()))
             }
-        }
+        })
     }
 }

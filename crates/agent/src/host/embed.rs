@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::{failed, gone, hosted, value};
-use crate::Agent;
+use crate::{Agent, spending::Spender};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -35,9 +35,9 @@ struct Texts {
 
 pub(super) fn method(agent: &Agent) -> Function {
     let agent = agent.downgrade();
-    let handler = move |_: Call, texts: Texts| {
+    let handler = move |call: Call, texts: Texts| {
         let agent = agent.upgrade();
-        async move { agent.ok_or_else(gone)?.embed(texts).await }
+        async move { agent.ok_or_else(gone)?.embed(&call, texts).await }
     };
     let method = made("model_embed", Kind::Tool, handler).effect(Effect::Idempotent);
     hosted(method.doc("A vector for each text."))
@@ -46,12 +46,16 @@ pub(super) fn method(agent: &Agent) -> Function {
 impl Agent {
     fn model_rows(&self) -> Json {
         let first = &self.models().choose(None).id;
+        let embedding = self.models().embedding().map(|model| &model.id);
         let mut models: Vec<_> = self.models().all().iter().collect();
         models.sort_by_key(|model| model.id != *first);
         let row = |model: &&callgate_contract::NamedModel| {
             let (about, accepts) = (model.model.about(), model.model.accepts());
+            // The one model that does everything is still one to chat with.
+            let embeds = embedding == Some(&model.id) && model.id != *first;
             json!({
                 "id": model.id,
+                "kind": if embeds { "embedding" } else { "chat" },
                 "name": about.name,
                 "wire": about.wire,
                 "vision": accepts.image,
@@ -61,7 +65,7 @@ impl Agent {
         models.iter().map(row).collect()
     }
 
-    async fn embed(&self, texts: Texts) -> Result<Value, MethodError> {
+    async fn embed(&self, call: &Call, texts: Texts) -> Result<Value, MethodError> {
         let wanted = texts.model.filter(|id| !id.is_empty());
         let model = match wanted {
             Some(id) => self.models().get(&id),
@@ -70,7 +74,12 @@ impl Agent {
         let model = model.ok_or_else(|| {
             MethodError::new("no such model makes embeddings: configure models.embedding")
         })?;
+        let spender = Spender::of(&call.caller);
+        if let Some(reason) = self.over_budget(&spender).await? {
+            return Err(MethodError::new(reason));
+        }
         let made = model.model.embed(texts.input).await.map_err(failed)?;
+        self.spent(&spender, &model.id, made.usage).await;
         let mut vectors = made.vectors;
         if let Some(dimensions) = texts.dimensions {
             for vector in &mut vectors {

@@ -4,8 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Allowed, BoxFuture, Cancel, Grant, Kind, MethodError, Mode, ModelMessage, Part, Peer, TurnStop,
-    Value,
+    Allowed, Grant, Kind, MethodError, Mode, ModelMessage, Part, Peer, TurnStop, Value,
 };
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
@@ -14,9 +13,10 @@ use serde_json::{Value as Json, json};
 
 use super::{failed, gone, hosted, offered, openai, session, user_parts, value};
 use crate::{
-    Agent, Arrived, Parent, TurnAsk, TurnError, TurnReport, Watch,
+    Agent, Arrived, Parent, TurnAsk, TurnReport, Watch,
     arrival::Occasion,
     history::to_json,
+    nested::{cancel_below, to_the_end},
     turn::{Companion, Shape, Turn},
 };
 
@@ -132,7 +132,13 @@ impl Agent {
                 Allowed::Only(held) => held.contains(name),
             })
             .collect();
-        let cancel = Cancel::default();
+        let cancel = cancel_below(&caller);
+        let grant = Arc::new(Grant {
+            methods: Allowed::Only(named),
+            budget: caller.grant.budget.clone(),
+            expires: caller.grant.expires,
+        });
+        let parent = Parent::of(&caller, grant);
         let ask = TurnAsk {
             session,
             user: caller.user,
@@ -144,15 +150,7 @@ impl Agent {
             persona: None,
             mode: Mode::Tools,
             model: asked.model.unwrap_or_default(),
-            parent: Some(Parent {
-                turn: caller.journal,
-                depth: caller.depth,
-                grant: Arc::new(Grant {
-                    methods: Allowed::Only(named),
-                    budget: caller.grant.budget.clone(),
-                    expires: caller.grant.expires,
-                }),
-            }),
+            parent: Some(parent),
             shape: Shape {
                 history: Some(openai::messages(&asked.messages).map_err(MethodError::new)?),
                 bare: true,
@@ -197,7 +195,7 @@ impl Agent {
             return value(json!({"joined": true}));
         }
         let request = asked.request;
-        let mut occasion = Occasion::new(session, caller.user, caller.role);
+        let mut occasion = Occasion::new(session, caller.user.clone(), caller.role);
         if let Some(wished) = asked.row.and_then(|row| self.sessions().wished(row)) {
             (occasion.overrule, occasion.watch) = wished;
         }
@@ -222,6 +220,7 @@ impl Agent {
         occasion.shape = shape(asked.reference, &request.unwrap_or_default(), peer)?;
         occasion.shape.rounds = asked.max_steps;
         occasion.shape.call_timeout = asked.tool_timeout.map(seconds);
+        occasion.cancel = cancel_below(&caller);
         occasion.shape.budget = Some(caller.grant.budget.clone());
         if let Some(companion) = &mut occasion.shape.companion {
             companion.sees_request = asked.hooks.iter().any(|hook| hook == "request");
@@ -229,9 +228,22 @@ impl Agent {
             companion.delivers = asked.deliver.as_deref() != Some("host");
         }
         let (agent, cancel) = (self.clone(), occasion.cancel.clone());
+        let companion = occasion.shape.companion.as_ref();
+        let companion = companion.filter(|companion| companion.delivers);
+        let companion = companion.map(|one| (one.peer.clone(), one.reference.clone()));
+        let answers = match asked.row {
+            Some(row) => Some(self.sessions().answers(row).await),
+            None => None,
+        };
         let answered = async move {
+            let _answers = answers;
             Ok(match agent.answer_on(occasion).await? {
-                Arrived::Turn(report) => turn_result(&report),
+                Arrived::Turn(report) => {
+                    if let Some((peer, reference)) = companion {
+                        agent.see_delivered(&peer, &reference, &report).await?;
+                    }
+                    turn_result(&report)
+                }
                 _ => json!({"joined": true}),
             })
         };
@@ -247,27 +259,6 @@ impl Agent {
             ))),
             false => Ok(()),
         }
-    }
-}
-
-/// A plugin that no longer waits has its turn stopped; the turn itself still comes to its recorded
-/// end.
-async fn to_the_end(
-    cancel: Cancel,
-    work: BoxFuture<'static, Result<Json, TurnError>>,
-) -> Result<Json, MethodError> {
-    struct Waiting(Cancel);
-
-    impl Drop for Waiting {
-        fn drop(&mut self) {
-            self.0.cancel();
-        }
-    }
-
-    let _waiting = Waiting(cancel);
-    match tokio::spawn(work).await {
-        Ok(done) => Ok(done?),
-        Err(error) => Err(failed(error)),
     }
 }
 

@@ -1,12 +1,13 @@
-//! `settings_get`: what the operator decided, as far as plugins need to know it.
+//! `settings_get`: what the operator decided, as far as plugins need to know it. `session_model_set`:
+//! which model a session uses.
 
-use callgate_contract::{Effect, Kind};
+use callgate_contract::{Effect, Kind, MethodError, Value};
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{gone, hosted, value};
+use super::{failed, gone, hosted, session, value};
 use crate::Agent;
 
 #[derive(Deserialize, JsonSchema)]
@@ -43,4 +44,36 @@ pub(super) fn method(agent: &Agent) -> Function {
     };
     let method = made("settings_get", Kind::Tool, handler).effect(Effect::Pure);
     hosted(method.doc("What the operator decided for all sessions, or for one.")).leaf()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Choice {
+    /// None is where the plugin acts.
+    #[serde(default)]
+    session: Option<String>,
+    /// None is the default again.
+    #[serde(default)]
+    model: Option<String>,
+}
+
+pub(super) fn choose(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |call: Call, choice: Choice| {
+        let agent = agent.upgrade();
+        async move {
+            let agent = agent.ok_or_else(gone)?;
+            let chosen = choice.model.filter(|id| !id.is_empty());
+            if let Some(id) = &chosen
+                && agent.models().get(id).is_none()
+            {
+                return Err(MethodError::new(format!("there is no model '{id}'")));
+            }
+            let session = session(&call, choice.session.as_deref())?;
+            let settings = agent.store().settings();
+            let changed = settings.change_session(&session, |settings| settings.model = chosen);
+            changed.await.map(|_| Value::Null).map_err(failed)
+        }
+    };
+    let method = made("session_model_set", Kind::Tool, handler).effect(Effect::Idempotent);
+    hosted(method.doc("The model that answers in a session from now on.")).leaf()
 }

@@ -93,11 +93,7 @@ impl Method for Handle {
         context: CallContext<'a>,
         arguments: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>> {
-        let arguments = Arguments {
-            positional: Vec::new(),
-            named: arguments,
-        };
-        self.call_loosely(context, arguments)
+        self.call_loosely(context, Arguments::by_name(arguments))
     }
 
     fn call_loosely<'a>(

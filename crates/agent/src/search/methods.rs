@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Caller, Effect, Kind, Method, MethodError};
+use callgate_contract::{Caller, Effect, Kind, Method, MethodError, MethodInfo};
 use callgate_gate::{Call, Gate, method};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::MethodIndex;
+use super::{Meanings, MethodIndex};
 use crate::prompt;
 
 pub const SEARCH_METHODS: &str = "search_methods";
@@ -29,17 +29,21 @@ struct Describe {
     name: String,
 }
 
+/// Results of each way of searching that are weighed against each other.
+const WEIGHED: usize = 24;
+/// How little it matters to stand first or second.
+const EVENNESS: usize = 10;
+
 /// Both, to be registered with `gate`.
-pub fn all(gate: &Gate) -> [Arc<dyn Method>; 2] {
-    [search_methods(gate), describe_method(gate)]
+pub fn all(gate: &Gate, meanings: &Meanings) -> [Arc<dyn Method>; 2] {
+    [search_methods(gate, meanings), describe_method(gate)]
 }
 
-pub fn search_methods(gate: &Gate) -> Arc<dyn Method> {
-    let gate = gate.downgrade();
+pub fn search_methods(gate: &Gate, meanings: &Meanings) -> Arc<dyn Method> {
+    let (gate, meanings) = (gate.downgrade(), meanings.clone());
     let handler = move |call: Call, arguments: Search| {
-        let gate = gate.upgrade().ok_or_else(gone);
-        let found = gate.map(|gate| search(&gate, &call.caller, &arguments.query));
-        async move { found }
+        let (gate, meanings) = (gate.upgrade().ok_or_else(gone), meanings.clone());
+        async move { Ok(search(&gate?, &meanings, &call.caller, &arguments.query).await) }
     };
     let method = method(SEARCH_METHODS, Kind::Tool, handler)
         .doc("Find methods by what they do. There are more than are listed.")
@@ -71,19 +75,52 @@ fn gone() -> MethodError {
     MethodError::new("the gate is closed")
 }
 
-fn search(gate: &Gate, caller: &Caller, query: &str) -> String {
+async fn search(gate: &Gate, meanings: &Meanings, caller: &Caller, query: &str) -> String {
     let usable = usable(gate, caller);
-    let index = MethodIndex::new(usable.iter().map(|method| method.info()));
-    let lines: Vec<String> = index
-        .search(query, RESULTS)
+    let infos: Vec<&MethodInfo> = usable.iter().map(|method| method.info()).collect();
+    let index = MethodIndex::new(infos.iter().copied());
+    let names = match meanings.nearest(caller, query, &infos).await {
+        None => index.search(query, RESULTS),
+        Some(near) => {
+            let near = near.into_iter().take(WEIGHED);
+            let near: Vec<&str> = near
+                .filter_map(|place| infos.get(place))
+                .map(|info| info.name.as_str())
+                .collect();
+            let mut names = index.named_in(query);
+            let weighed = weighed(&[index.search(query, WEIGHED), near]);
+            let rest = weighed.into_iter().filter(|name| !names.contains(name));
+            let rest: Vec<&str> = rest.collect();
+            names.extend(rest);
+            names.truncate(RESULTS);
+            names
+        }
+    };
+    let lines: Vec<String> = names
         .into_iter()
-        .filter_map(|name| usable.iter().find(|method| method.info().name == name))
-        .map(|method| prompt::brief(method.info()))
+        .filter_map(|name| infos.iter().find(|info| info.name == name))
+        .map(|info| prompt::brief(info))
         .collect();
     match lines.is_empty() {
         true => "No method fits these words. Try others, or do without.".to_owned(),
         false => lines.join("\n"),
     }
+}
+
+/// One order of several: what stands high in any of them does so here, higher if in more.
+fn weighed<'a>(orders: &[Vec<&'a str>]) -> Vec<&'a str> {
+    let mut weights: Vec<(&str, f32)> = Vec::new();
+    for order in orders {
+        for (place, name) in order.iter().enumerate() {
+            let weight = 1.0 / (EVENNESS + place) as f32;
+            match weights.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => *known += weight,
+                None => weights.push((name, weight)),
+            }
+        }
+    }
+    weights.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    weights.into_iter().map(|(name, _)| name).collect()
 }
 
 fn describe(gate: &Gate, caller: &Caller, name: &str) -> Result<String, MethodError> {

@@ -3,9 +3,10 @@
 
 use callgate_contract::{
     ModelError, ModelEvent, ModelMessage, ModelReply, ModelRequest, NamedModel, Points, Shared,
-    ToolSpec,
+    ToolSpec, Usage,
 };
 use serde_json::Value as Json;
+use tracing::{Instrument, field::Empty};
 
 use super::Turn;
 use crate::{TurnError, asked::Asked, host, parts, watch::TurnEvent};
@@ -68,27 +69,31 @@ impl Turn {
             .asked(self.facts.turn, self.round, kept.as_ref())
             .await?;
         self.watch.tell(TurnEvent::Round { number: self.round });
-        let mut reply = match self.listen(&model, request).await {
+        let span = tracing::info_span!(
+            "model",
+            model = model.id,
+            input_tokens = Empty,
+            output_tokens = Empty,
+        );
+        let mut reply = match self.listen(&model, request).instrument(span.clone()).await {
             Ok(reply) => reply,
             Err(none) => return Ok(Err(none)),
         };
         for listener in self.agent.listeners(Points::AFTER_MODEL) {
             listener.after_model(&self.facts, &mut reply).await;
         }
-        if let Some(usage) = &reply.usage {
-            self.usage.input += usage.input;
-            self.usage.cached += usage.cached;
-            self.usage.output += usage.output;
+        if let Some(usage) = reply.usage {
+            span.record("input_tokens", usage.input);
+            span.record("output_tokens", usage.output);
+            self.usage = match self.usage == Usage::default() {
+                true => usage,
+                false => self.usage.plus(usage),
+            };
         }
         let json = serde_json::to_value(&reply).unwrap_or_default();
+        let charge = self.charge(reply.model.as_deref().unwrap_or(&model.id), reply.usage);
         turns
-            .replied(
-                self.facts.turn,
-                self.round,
-                &json,
-                reply.usage.as_ref(),
-                reply.usage.and_then(|usage| usage.money),
-            )
+            .replied(self.facts.turn, self.round, &json, &charge)
             .await?;
         Ok(Ok(reply))
     }
@@ -127,7 +132,12 @@ impl Turn {
         }
         self.asked = Some(Asked::of(&model.id, request));
         let grown = before.and_then(|before| before.grown(&model.id, request));
-        grown.or_else(|| serde_json::to_value(request).ok())
+        // One that was changed on its way to the model is no longer the same list.
+        let as_it_is = request.messages.is_same(&self.request.messages);
+        let past = self.past.as_ref().filter(|_| as_it_is);
+        grown
+            .or_else(|| past?.left_out(request))
+            .or_else(|| serde_json::to_value(request).ok())
     }
 
     /// The turn's model, or the vision model where the request holds what that one alone can take.
@@ -144,24 +154,29 @@ impl Turn {
         model: &NamedModel,
         request: ModelRequest,
     ) -> Result<ModelReply, NoReply> {
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        self.cancel.on_cancel(move || {
-            let _ = stop.send(());
-        });
+        let mut reply = ModelReply::default();
+        let mut begun = false;
         let answer = async {
             let mut stream = model.model.stream(request).await?;
-            let mut reply = ModelReply::default();
+            begun = true;
             while let Some(event) = stream.next().await {
                 let event = event?;
                 self.tell_event(&event).await;
                 reply.absorb(event);
             }
-            Ok(reply)
+            Ok(())
         };
-        tokio::select! {
-            answer = answer => answer.map_err(NoReply::Model),
-            _ = stopped => Err(NoReply::Cancelled),
+        let none = tokio::select! {
+            answer = answer => match answer {
+                Ok(()) => return Ok(reply),
+                Err(error) => NoReply::Model(error),
+            },
+            () = self.cancel.cancelled() => NoReply::Cancelled,
+        };
+        if begun {
+            self.charge_unfinished(model, &reply).await;
         }
+        Err(none)
     }
 
     async fn tell_event(&self, event: &ModelEvent) {

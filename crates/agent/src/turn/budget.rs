@@ -1,63 +1,63 @@
 //! What a turn may still spend, asked before each round: a budget is never found out to be over
-//! after the fact.
+//! after the fact. And what it spends, by whom.
 
-use callgate_store::{Scope, Spent};
-use jiff::{Timestamp, tz::TimeZone};
+use std::sync::Arc;
+
+use callgate_contract::{Cancel, Grant, ModelReply, NamedModel, Payer, Usage};
+use callgate_store::{Charge, TurnStart};
 
 use super::Turn;
-use crate::{TurnError, settings::Allowance};
+use crate::{TurnError, spending::Spender};
 
 impl Turn {
     /// Why this turn must not go on, if so, in words for the user.
     pub(crate) async fn over_budget(&self) -> Result<Option<String>, TurnError> {
-        let budgets = self.agent.settings().budgets.clone();
-        let since = midnight();
-        let mut scopes = vec![
-            ("this turn", Scope::Turn(self.facts.turn), budgets.turn),
-            (
-                "you today",
-                Scope::User {
-                    user: &self.facts.user,
-                    since,
-                },
-                budgets.user_day,
-            ),
-            ("everybody today", Scope::Everyone { since }, budgets.day),
-        ];
-        if let Some(conversation) = self.facts.conversation {
-            let scope = Scope::Conversation(conversation);
-            scopes.push(("this conversation", scope, budgets.conversation));
+        self.agent.over_budget(&self.spender()).await
+    }
+
+    pub(crate) fn charge(&self, model: &str, usage: Option<Usage>) -> Charge {
+        self.spender().charge(model, usage)
+    }
+
+    /// Of an answer that was cut off or stopped: its price is anybody's guess, but it has one.
+    pub(crate) async fn charge_unfinished(&self, model: &NamedModel, reply: &ModelReply) {
+        let usage = Usage {
+            money: None,
+            ..reply.usage.unwrap_or_default()
+        };
+        let model = reply.model.as_deref().unwrap_or(&model.id);
+        self.agent.spent(&self.spender(), model, Some(usage)).await;
+    }
+
+    fn spender(&self) -> Spender {
+        Spender {
+            conversation: self.facts.conversation,
+            ..Spender::of(&self.caller)
         }
-        for (whose, scope, allowance) in scopes {
-            if allowance == Allowance::default() {
-                continue;
-            }
-            let spent = self.agent.store().turns().spent(scope).await?;
-            if let Some(what) = allowance.exceeded_by(spent) {
-                return Ok(Some(format!(
-                    "The budget of {what} for {whose} is used up."
-                )));
-            }
-        }
-        Ok(None)
     }
 }
 
-impl Allowance {
-    fn exceeded_by(self, spent: Spent) -> Option<&'static str> {
-        let over = |limit: Option<u64>, spent: u64| limit.is_some_and(|limit| spent >= limit);
-        if over(self.tokens, spent.tokens_in + spent.tokens_out) {
-            return Some("tokens");
+/// The grant, charged to this turn and stopped with it. What plugins and agents ask for is theirs to
+/// answer for; a turn that a message began is nobody's.
+pub(super) fn in_hands_of(start: &TurnStart, grant: &Grant, cancel: &Cancel) -> Arc<Grant> {
+    let payer = match start.parent {
+        None => Payer {
+            root: Some(start.id),
+            turn: Some(start.id),
+            ..Payer::default()
+        },
+        Some(_) => {
+            let above = grant.budget.payer().clone();
+            Payer {
+                root: above.root.or(Some(start.id)),
+                turn: Some(start.id),
+                ..above
+            }
         }
-        if over(self.calls, spent.calls) {
-            return Some("calls");
-        }
-        over(self.seconds, spent.millis / 1_000).then_some("time")
-    }
-}
-
-fn midnight() -> Timestamp {
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let midnight = today.to_zoned(TimeZone::UTC);
-    midnight.map_or(Timestamp::UNIX_EPOCH, |midnight| midnight.timestamp())
+    };
+    Arc::new(Grant {
+        methods: grant.methods.clone(),
+        budget: grant.budget.of_turn(payer, cancel.clone()),
+        expires: grant.expires,
+    })
 }

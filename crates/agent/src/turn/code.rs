@@ -48,7 +48,10 @@ impl Turn {
         })
     }
 
-    pub(crate) fn without_reply(&self, none: &NoReply) -> Next {
+    pub(crate) fn without_reply(&mut self, none: &NoReply) -> Next {
+        if let (Some(asker), NoReply::Model(error)) = (&mut self.shape.returned, none) {
+            asker.failure = Some(error.clone());
+        }
         match none {
             NoReply::Cancelled => Next::end(TurnStop::Cancelled, ""),
             NoReply::Model(error) => Next::end(TurnStop::Error, texts::model_failed(error)),
@@ -62,7 +65,10 @@ impl Turn {
         let ran = match self.recorded_run(self.round) {
             Some(run) => match run.finish.as_ref().filter(|end| end.stop != Stop::Approval) {
                 Some(finish) => return Ok(recorded_report(&finish.report)),
-                None => coder.resume(run.start.id, None).await,
+                None => {
+                    let (id, budget) = (run.start.id, self.caller.grant.budget.clone());
+                    coder.resume_within(id, None, Some(budget)).await
+                }
             },
             None => {
                 let mut caller = self.round_caller();

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use super::Turn;
 use crate::{
     TurnError,
+    asked::Past,
     prompt::{
         ChatBounds, ChatRow, Note, Person, PromptContext, Runtime, Speaker, chat, runtime,
         system_prompt,
@@ -30,9 +31,12 @@ impl Turn {
             self.added = vec![ModelMessage::User { parts }];
             return Ok(());
         }
+        self.address_user().await?;
+        if let Some(asker) = &mut self.shape.returned {
+            self.request.options = std::mem::take(&mut asker.options);
+        }
         if self.shape.bare {
-            self.request.messages = self.history.take().unwrap_or_default();
-            return Ok(());
+            return self.begin_bare().await;
         }
         let shows_chat = self.shows_chat();
         let rows = match shows_chat {
@@ -68,6 +72,24 @@ impl Turn {
         }
         let parts = self.show_request(parts).await;
         self.added.push(ModelMessage::User { parts });
+        Ok(())
+    }
+
+    /// With the history alone, after a persona's own words where there is one.
+    async fn begin_bare(&mut self) -> Result<(), TurnError> {
+        let history = self.history.take().unwrap_or_default().messages;
+        if self.persona.is_none() {
+            self.request.messages = history;
+            return Ok(());
+        }
+        let system = self.system_prompt();
+        self.request.messages.push(ModelMessage::system(system));
+        self.push_dialogs();
+        self.request.messages.extend(history.iter().cloned());
+        let moment = self.moment(&[]).await?;
+        if let Some(ModelMessage::User { parts }) = self.request.messages.last_mut() {
+            parts.push(Part::text(moment));
+        }
         Ok(())
     }
 
@@ -121,11 +143,18 @@ impl Turn {
             (Some(history), _) => history,
             (None, None) => return Ok(()),
             (None, Some(id)) => match self.agent.store().conversations().get(id).await? {
-                Some(conversation) => self.agent.history(&conversation).await?.messages,
+                Some(conversation) => self.agent.history(&conversation).await?,
                 None => return Ok(()),
             },
         };
-        self.request.messages.extend(history.iter().cloned());
+        self.past = history.lies.map(|(conversation, extent)| Past {
+            conversation,
+            extent,
+            at: self.request.messages.len(),
+            count: history.messages.len(),
+        });
+        let history = history.messages.iter().cloned();
+        self.request.messages.extend(history);
         Ok(())
     }
 
@@ -187,7 +216,7 @@ impl Turn {
     /// Messages that came in while the turn was busy join its next round.
     pub(crate) async fn join_new_messages(&mut self) -> Result<(), TurnError> {
         // The first round has them all; a sub-agent is not part of the chat.
-        if self.round == 1 || self.facts.depth > 0 {
+        if self.round == 1 || self.facts.depth > 0 || self.is_returned() {
             return Ok(());
         }
         let mut joining = self.rejoining();

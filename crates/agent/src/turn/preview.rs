@@ -2,7 +2,7 @@
 //! where the model is asked. Nothing is asked, and nothing is written into log or conversation.
 
 use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Part, Role, SessionKey, Shared};
-use callgate_store::TurnStart;
+use callgate_store::{Persona, TurnStart};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -24,14 +24,27 @@ impl Agent {
         user: &str,
         overrule: Override,
     ) -> Result<Preview, TurnError> {
+        self.preview_with(session, user, overrule, None).await
+    }
+
+    /// The same with a persona in the place of the one that answers there, such as one that is
+    /// being written.
+    pub async fn preview_with(
+        &self,
+        session: &SessionKey,
+        user: &str,
+        overrule: Override,
+        instead: Option<Persona>,
+    ) -> Result<Preview, TurnError> {
         let (conversations, personas) = (self.store().conversations(), self.store().personas());
         let current = match conversations.current(session).await? {
             Some(id) => conversations.get(id).await?,
             None => None,
         };
-        let persona = match &current {
-            Some(conversation) => personas.answering(conversation).await?,
-            None => Some(personas.default(Some(session)).await?),
+        let persona = match (instead, &current) {
+            (Some(persona), _) => Some(persona),
+            (None, Some(conversation)) => personas.answering(conversation).await?,
+            (None, None) => Some(personas.default(Some(session)).await?),
         };
         let role = overrule.role.unwrap_or(Role::User);
         let (mode, model) = self.chosen(session, persona.as_ref(), overrule).await?;

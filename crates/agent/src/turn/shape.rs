@@ -4,13 +4,18 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Budget, Messages, Method, MethodError, ModelMessage, Part, Peer, Shared, ToolSpec, Value, json,
+    Budget, Message, Messages, Method, MethodError, ModelMessage, Part, Peer, Points, SessionKey,
+    Shared, ToolSpec, Value, json,
 };
 use callgate_gate::AdHoc;
+use callgate_store::LogRole;
 use serde_json::{Value as Json, json};
 
-use super::Turn;
-use crate::history::{from_json, text_of, to_json};
+use super::{Returned, Turn, mark_of};
+use crate::{
+    Agent, TurnError, TurnReport,
+    history::{from_json, text_of, to_json},
+};
 
 /// What is `None` is as usual.
 #[derive(Default)]
@@ -28,6 +33,8 @@ pub(crate) struct Shape {
     /// What it may spend, shared with whoever asked.
     pub(crate) budget: Option<Budget>,
     pub(crate) companion: Option<Companion>,
+    /// The answer goes back to whoever asked.
+    pub(crate) returned: Option<Returned>,
     /// The companion wants no answer after all.
     pub(crate) stopped: bool,
 }
@@ -89,6 +96,58 @@ fn value(json: Json) -> Result<Value, MethodError> {
     json::from_json(json).map_err(|error| MethodError::new(error.to_string()))
 }
 
+impl Agent {
+    /// Somebody else sends an answer whose companion is gone; false if nobody does.
+    pub(crate) async fn deliver_for(
+        &self,
+        session: &SessionKey,
+        reference: &Json,
+        answer: &[Part],
+    ) -> bool {
+        for listener in self.listeners(Points::DELIVER) {
+            if listener.deliver(session, reference, answer).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns once the companion has sent the answer of a turn. If it ended instead, somebody else
+    /// sends it, and if there is nobody, we do.
+    pub(crate) async fn see_delivered(
+        &self,
+        companion: &Peer,
+        reference: &Json,
+        report: &TurnReport,
+    ) -> Result<(), TurnError> {
+        // Whoever takes another item has dealt with the one before.
+        let end = value(json!({"type": "end"}));
+        let waits = async { companion.item(end?).await };
+        if report.text.is_empty() || waits.await.is_ok() {
+            return Ok(());
+        }
+        let start = self.store().turns().get(report.turn).await?.start;
+        let rows = self.store().log();
+        let rows = rows
+            .since(&start.session, mark_of(&start.plan), 200)
+            .await?;
+        if rows.iter().any(|row| row.role == LogRole::Assistant) {
+            return Ok(());
+        }
+        let answer = [Part::text(report.text.as_str())];
+        if !self.deliver_for(&start.session, reference, &answer).await {
+            let message = Message {
+                session: start.session,
+                parts: answer.into(),
+            };
+            let outbox = self.store().outbox();
+            outbox.send(report.turn, &message, true).await?;
+            self.deliver(&message.session).await;
+        }
+        Ok(())
+    }
+}
+
 impl Turn {
     /// The methods of a round and how the model sees them.
     pub(crate) fn offered(&self) -> Option<Offered> {
@@ -127,7 +186,16 @@ impl Turn {
                 let item = json!({
                     "type": "text", "text": text_of(answer), "parts": answer, "final": true,
                 });
-                companion.tell(item).await.is_ok()
+                match companion.tell(item).await {
+                    Ok(()) => true,
+                    Err(_) => {
+                        let session = &self.facts.session;
+                        let agent = &self.agent;
+                        agent
+                            .deliver_for(session, &companion.reference, answer)
+                            .await
+                    }
+                }
             }
             _ => false,
         }
@@ -166,6 +234,8 @@ impl Turn {
                 said
             }
             Ok(changed) => {
+                // From here on it may be another history.
+                self.past = None;
                 let kept = self.change_words(said, &changed);
                 self.change_request(&changed, begin..end);
                 kept

@@ -58,12 +58,15 @@ impl Turn {
                 self.push(ModelMessage::user(texts::LAST_ROUND_TOOLS));
                 Shared::default()
             }
-            false => tools,
+            false => self.with_own(tools),
         };
         let reply = match self.ask(tools).await? {
             Ok(reply) => reply,
             Err(none) => return Ok(self.without_reply(&none)),
         };
+        if let Some(asker) = &mut self.shape.returned {
+            asker.finish = reply.finish.clone();
+        }
         if last {
             return Ok(Next::end(TurnStop::Limit, reply.text));
         }
@@ -71,17 +74,34 @@ impl Turn {
             return Ok(Next::end(TurnStop::Answered, reply.text));
         }
         self.tell_text(&reply.text).await;
-        let harmless = self.are_harmless(&reply.tool_calls);
-        let results = self.call_all(&reply.tool_calls, &methods, harmless).await?;
+        let (calls, left) = self.divided(reply.tool_calls);
+        let harmless = self.are_harmless(&calls);
+        let results = self.call_all(&calls, &methods, harmless).await?;
+        self.demand_is_met();
         if !harmless {
             self.agent.deliver(&self.facts.session).await;
+            if self.is_returned() {
+                self.tell_said(!reply.text.is_empty()).await?;
+            }
         }
-        if results.iter().any(|result| result.suspend) {
+        if results.iter().any(|result| result.suspend) && !self.cancel.is_cancelled() {
             return Ok(Next::Suspend);
+        }
+        if left {
+            for (call, result) in calls.iter().zip(results) {
+                let mut parts = vec![Part::text(result.text)];
+                parts.extend(result.media);
+                let tool_call_id = call.id.clone();
+                self.push(ModelMessage::Tool {
+                    tool_call_id,
+                    parts,
+                });
+            }
+            return Ok(Next::end(TurnStop::Answered, reply.text));
         }
         let ends = results.iter().any(|result| result.ends_turn);
         let mut media = Vec::new();
-        for (call, result) in reply.tool_calls.iter().zip(results) {
+        for (call, result) in calls.iter().zip(results) {
             self.push(ModelMessage::tool(&call.id, result.text));
             media.extend(result.media);
         }
@@ -132,7 +152,11 @@ impl Turn {
             }
         } else {
             for numbered in numbered {
-                results.push(one(numbered).await?);
+                // A history must hold a result for each call, also for those not made.
+                results.push(match self.cancel.is_cancelled() {
+                    true => ToolResult::text(texts::STOPPED),
+                    false => one(numbered).await?,
+                });
             }
         }
         Ok(results)
@@ -228,10 +252,14 @@ impl Turn {
                     None => self.result_of(outcome).await?,
                 }
             }
-            Ok(Err(Refusal::Call(CallError::ApprovalPending { .. }))) => ToolResult {
-                suspend: true,
-                ..ToolResult::text("")
-            },
+            Ok(Err(Refusal::Call(error @ CallError::ApprovalPending { .. }))) => {
+                // Whoever waits for a returned answer cannot wait for the operator as well.
+                report.error = self.is_returned().then(|| error.to_string());
+                ToolResult {
+                    suspend: !self.is_returned(),
+                    ..ToolResult::text(texts::call_failed(&error, methods))
+                }
+            }
             Ok(Err(Refusal::Call(error))) => {
                 report.error = Some(error.to_string());
                 ToolResult::text(texts::call_failed(&error, methods))

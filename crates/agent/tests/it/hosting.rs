@@ -1,5 +1,7 @@
 //! What plugins ask of turns and models, with a plugin that is a closure here.
 
+mod costs;
+mod stopping;
 mod turns;
 mod words;
 

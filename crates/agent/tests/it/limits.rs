@@ -41,7 +41,10 @@ async fn a_budget_is_asked_before_each_round() {
     assert_eq!(stage.ran.counts().0, 2);
     assert_eq!(
         stage.sent(),
-        ["The budget of calls for this turn is used up."]
+        [
+            "The budget of calls for this turn is used up. Ask for less at once, or have the operator \
+          raise budget.turn_calls."
+        ]
     );
 }
 
@@ -287,7 +290,10 @@ async fn a_turn_over_its_budget_still_acts_on_what_was_answered() {
     second.agent.recover().await.unwrap();
     assert_eq!(
         second.sent(),
-        ["The budget of calls for this turn is used up."]
+        [
+            "The budget of calls for this turn is used up. Ask for less at once, or have the operator \
+          raise budget.turn_calls."
+        ]
     );
     let turn = second
         .agent

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arriving;
+mod asking;
+mod capsules;
+mod cards;
+mod completing;
 mod conversations;
 mod durability;
 mod extract;

@@ -166,7 +166,7 @@ async fn left(store: &Store) -> Left {
     let conversations = store.conversations();
     let current = conversations.current(&session()).await.unwrap().unwrap();
     let history = conversations.history(current).await.unwrap();
-    let rounds = store.turns().rounds(id).await.unwrap();
+    let rounds = callgate_agent::rounds(store, id).await.unwrap();
     Left {
         log: log
             .iter()
@@ -178,9 +178,8 @@ async fn left(store: &Store) -> Left {
             .collect(),
         rounds: rounds
             .iter()
-            .zip(callgate_agent::requests(&rounds))
-            .map(|(round, request)| {
-                let mut asked = request.unwrap()["messages"].take();
+            .map(|round| {
+                let mut asked = round.request.clone().unwrap()["messages"].take();
                 // The moment: the time is in it, and in code mode what was said so far.
                 asked[1].take();
                 let reply = round.answer.as_ref().unwrap().reply.clone();

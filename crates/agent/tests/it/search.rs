@@ -1,5 +1,6 @@
 //! Finding the right method among many, and showing only what the caller may use.
 
+mod meaning;
 mod methods;
 mod ranking;
 

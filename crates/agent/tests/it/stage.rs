@@ -71,6 +71,7 @@ impl Model for Scripted {
             }
             let mut events = vec![ModelEvent::TextDelta { text: reply.text }];
             events.extend(reply.tool_calls.into_iter().map(ModelEvent::ToolCall));
+            events.extend(reply.usage.map(ModelEvent::Usage));
             events.push(ModelEvent::Finished {
                 reason: reply.finish,
             });

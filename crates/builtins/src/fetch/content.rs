@@ -16,7 +16,7 @@ pub struct Fetched {
     pub cut: bool,
 }
 
-/// A `Content-Type` that is text.
+/// A `Content-Type`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// Lower case, without parameters.
@@ -27,13 +27,23 @@ pub struct Media {
 impl Media {
     /// `None` for what is not text.
     pub(super) fn read(content_type: &str) -> Option<Media> {
-        let mut fields = content_type.split(';');
-        let essence = fields.next()?.trim().to_ascii_lowercase();
-        let (kind, subtype) = essence.split_once('/')?;
+        let media = Media::said(content_type);
+        let (kind, subtype) = media.essence.split_once('/')?;
         let text = kind == "text"
             || matches!(subtype, "json" | "xml")
             || subtype.ends_with("+json")
             || subtype.ends_with("+xml");
+        text.then_some(media)
+    }
+
+    /// Whatever it is; without a word, bytes.
+    pub(super) fn said(content_type: &str) -> Media {
+        let mut fields = content_type.split(';');
+        let essence = fields.next().unwrap_or_default().trim();
+        let essence = match essence.contains('/') {
+            true => essence.to_ascii_lowercase(),
+            false => "application/octet-stream".to_owned(),
+        };
         let charset = fields.find_map(|field| {
             let (name, value) = field.split_once('=')?;
             let value = value.trim().trim_matches(['"', '\'']);
@@ -41,7 +51,7 @@ impl Media {
                 .eq_ignore_ascii_case("charset")
                 .then(|| value.to_owned())
         });
-        text.then_some(Media { essence, charset })
+        Media { essence, charset }
     }
 
     pub fn is_html(&self) -> bool {

@@ -36,6 +36,8 @@ pub enum FetchError {
     Status { url: String, status: StatusCode },
     #[error("'{url}' is {found}, not text")]
     NotText { url: String, found: String },
+    #[error("'{url}' is larger than {limit} bytes")]
+    TooLarge { url: String, limit: usize },
     #[error("'{url}' came compressed although that was not asked for")]
     Compressed { url: String },
 }

@@ -136,6 +136,14 @@ impl FetchPolicy {
         FetchPolicy { allow, exempt }
     }
 
+    /// The same walls, and no list of hosts: for callers that reach the network anyway.
+    pub(crate) fn anywhere(&self) -> Self {
+        FetchPolicy {
+            allow: vec![HostPattern::Any],
+            exempt: self.exempt.clone(),
+        }
+    }
+
     /// Everything about a URL that can be judged before its name is looked up.
     pub(super) fn admit(&self, url: &Url) -> Result<Target, FetchError> {
         if self.allow.is_empty() {

@@ -290,6 +290,23 @@ async fn what_is_not_a_whole_page_of_text_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn bytes_of_any_kind_go_through_the_same_door() {
+    let site = Site::open(HERE, |_| Answer::Bytes(page("image/png", [7; 1000]))).await;
+    let url = site.url("/");
+    assert_eq!(fetcher(&site).bytes(&url).await.unwrap(), [7; 1000]);
+    let limits = FetchLimits {
+        body: 999,
+        ..FetchLimits::default()
+    };
+    let refused = fetcher(&site).limits(limits).bytes(&url).await;
+    assert!(matches!(refused, Err(FetchError::TooLarge { .. })));
+    let refused = Fetcher::new(policy(&[])).bytes(&url).await;
+    assert!(matches!(refused, Err(FetchError::NotPublic { .. })));
+    let refused = Fetcher::new(FetchPolicy::default()).bytes(&url).await;
+    assert!(matches!(refused, Err(FetchError::Off)));
+}
+
 /// Where a hop of a chain leads.
 #[derive(Clone, Debug)]
 enum Hop {

@@ -1,7 +1,7 @@
-//! `fetch_page`.
+//! `fetch_page`, and `file_fetch` for plugins.
 
 use callgate_builtins::{Options, fetch::FetchPolicy};
-use callgate_contract::Surface;
+use callgate_contract::{Surface, Value};
 
 use crate::{
     scene::Scene,
@@ -135,5 +135,38 @@ async fn remote_clients_do_not_fetch_through_us() {
         .call("fetch_page", [site.url("/").into()])
         .await
         .unwrap_err();
+    assert_eq!(site.asked(), []);
+}
+
+#[tokio::test]
+async fn plugins_get_a_file_with_its_name_and_kind() {
+    let site = site("image/png", "\u{89}PNG").await;
+    let mut scene = scene(&site).await;
+    let refusal = scene.refusal("file_fetch", [site.url("/a/b.png?x=1").into()]);
+    // It is the plugins' own: for code, `fetch_page` is there.
+    refusal.await;
+    assert_eq!(site.asked(), []);
+    scene.caller.surface = Surface::Plugin;
+    let url = site.url("/a/b.png?x=1");
+    let Value::Dict(entries) = scene.value("file_fetch", [url.into()]).await else {
+        panic!("a file is described");
+    };
+    let of = |name: &str| {
+        let found = entries.iter().find(|(key, _)| key.as_str() == Some(name));
+        found.map(|(_, value)| value.clone())
+    };
+    assert_eq!(of("name"), Some("b.png".into()));
+    assert_eq!(of("media"), Some("image/png".into()));
+    let bytes = "\u{89}PNG".as_bytes().to_vec();
+    assert_eq!(of("data"), Some(Value::Bytes(bytes)));
+}
+
+#[tokio::test]
+async fn plugins_are_not_led_to_this_machine() {
+    let site = site("text/plain", "x").await;
+    let mut scene = Scene::new().await;
+    scene.caller.surface = Surface::Plugin;
+    let refusal = scene.refusal("file_fetch", [site.url("/").into()]).await;
+    assert!(refusal.contains("is not at a public address"), "{refusal}");
     assert_eq!(site.asked(), []);
 }

@@ -16,6 +16,7 @@ impl App {
 
     pub(super) async fn settle(
         &self,
+        by: Option<&str>,
         id: i64,
         verdict: Verdict,
         always: bool,
@@ -24,7 +25,7 @@ impl App {
         if let Some(turn) = self.turn_of(run).await? {
             // Both asked before the answer is given: what still waits may end right after it.
             let answering = self.is_answering(turn).await?;
-            let approval = self.gate.answer(id, verdict.into(), always).await?;
+            let approval = self.gate.answer_as(by, id, verdict.into(), always).await?;
             let report = self.go_on(turn, id, answering).await?;
             return Ok(json!({
                 "approval": shown(&approval),
@@ -33,7 +34,7 @@ impl App {
             }));
         }
         let waits = self.store.journal().run(run).await?.finish.is_none();
-        let approval = self.gate.answer(id, verdict.into(), always).await?;
+        let approval = self.gate.answer_as(by, id, verdict.into(), always).await?;
         let report = match self.continue_answered(run).await {
             // How the call went on is told, but the answer itself was given.
             Some(Err(failure)) => Some(json!(failure)),
@@ -55,6 +56,7 @@ fn shown(approval: &Approval) -> Json {
         state,
         asked_at,
         answered_at,
+        answered_by,
     } = approval;
     json!({
         "id": id,
@@ -66,5 +68,6 @@ fn shown(approval: &Approval) -> Json {
         "state": state,
         "asked_at": asked_at.to_string(),
         "answered_at": answered_at.map(|at| at.to_string()),
+        "answered_by": answered_by,
     })
 }

@@ -1,14 +1,15 @@
 //! Keys and remote clients, as the operator administers them.
 
-use callgate_server::remote::{METHOD, METHODS, OPERATOR};
+use callgate_server::{
+    SCOPES,
+    remote::{METHODS, OPERATOR},
+    unknown_scope,
+};
 use callgate_store::ClientState;
 use serde_json::{Value as Json, json};
 
 use super::App;
 use crate::{failure::Failure, request::NewKey};
-
-/// Scopes of the other surfaces, which remote clients have no use for.
-const OTHERS: [&str; 2] = ["chat", "models"];
 
 impl App {
     pub(super) async fn new_key(&self, new: NewKey) -> Result<Json, Failure> {
@@ -17,17 +18,10 @@ impl App {
             // What a key without flags may do: call the methods that remote clients see.
             scopes.push(METHODS.to_owned());
         }
-        let known = |scope: &str| {
-            [OPERATOR, METHODS].contains(&scope)
-                || OTHERS.contains(&scope)
-                || scope
-                    .strip_prefix(METHOD)
-                    .is_some_and(|name| !name.is_empty())
-        };
-        if let Some(unknown) = scopes.iter().find(|scope| !known(scope)) {
+        if let Some(unknown) = unknown_scope(&scopes) {
             return Err(Failure::new(
                 format!("no scope '{unknown}'"),
-                "there are operator, methods, method:NAME, chat and models",
+                format!("there are {SCOPES}"),
             ));
         }
         let keys = self.store.keys();

@@ -12,9 +12,10 @@ impl App {
     /// those that were named for this process or as a default, such as a script.
     pub(super) async fn find_models(&self) -> Result<Models, Failure> {
         if let Some(only) = &self.only_model {
-            return Ok(Models::new(only.clone(), Vec::new(), None, None));
+            let only = self.metrics.metered(only.clone());
+            return Ok(Models::new(only, Vec::new(), None, None));
         }
-        let settings = self.config.models()?;
+        let settings = self.configured().models()?;
         let servers: &[LocalServer] = match self.model.as_deref() {
             Some(model) if model == Demo::ID || model.starts_with(SCRIPT) => &[],
             _ => USUAL_SERVERS,
@@ -36,6 +37,7 @@ impl App {
         }
         let default = self.model.clone().or(settings.default);
         let models = Models::new(first, others, default, settings.vision);
+        let models = models.map(|model| self.metrics.metered(model));
         Ok(models.with_embedding(settings.embedding))
     }
 
@@ -60,9 +62,10 @@ impl App {
             .collect())
     }
 
-    fn source(&self, id: &str) -> &'static str {
+    pub(super) fn source(&self, id: &str) -> &'static str {
         let local = |server: &LocalServer| id.starts_with(&format!("{}/", server.name));
-        if self.config.models.list.iter().any(|entry| entry.id() == id) {
+        let config = self.configured();
+        if config.models.list.iter().any(|entry| entry.id() == id) {
             "configuration"
         } else if id == Demo::ID {
             "built in"

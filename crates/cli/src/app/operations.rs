@@ -1,29 +1,32 @@
 //! What the HTTP API asks of this process, answered the way the command line is.
 
-use std::sync::Arc;
+mod capsules;
+mod machine;
+mod models;
+mod plugins;
+mod settings;
 
-use callgate_contract::BoxFuture;
-use callgate_server::{Api, CallAsk, Operations, Refused, RunAsk, SettleAsk};
+use callgate_server::{Api, CallAsk, Operation, Operations, Refused, RunAsk, SettleAsk, Why};
 use callgate_store::Decision;
 use serde_json::Value as Json;
 
 use super::{App, Live};
 use crate::{
     failure::Failure,
+    logs,
     request::{CallMethod, RunCode, Verdict},
 };
-
-type Answering = BoxFuture<'static, Result<Json, Refused>>;
 
 impl App {
     /// The HTTP API on this data directory; the agent is attached once models are known.
     pub fn api(&self) -> Api {
         let api = Api::new(
-            self.store.clone(),
-            self.gate.clone(),
+            self.remote.clone(),
             self.operations(),
             self.live.clone(),
+            logs::kept().clone(),
         );
+        api.follow();
         let (app, waiting) = (self.clone(), api.clone());
         tokio::spawn(async move {
             match app.agent().await {
@@ -35,29 +38,63 @@ impl App {
     }
 
     fn operations(&self) -> Operations {
-        let (calls, runs, settles) = (self.clone(), self.clone(), self.clone());
         Operations {
-            call: Arc::new(move |ask| {
-                let app = calls.clone();
-                answering(async move { app.call(called(ask)).await })
-            }),
-            run: Arc::new(move |ask| {
-                let app = runs.clone();
-                answering(async move { app.run(run(ask), Live::default()).await })
-            }),
-            settle: Arc::new(move |ask| {
-                let app = settles.clone();
-                answering(async move { app.settle_ask(ask).await })
-            }),
+            call: self.operation(|app, ask| async move { Ok(app.call(called(ask)).await?) }),
+            run: self.operation(|app, ask| async move { app.run_ask(ask).await }),
+            settle: self.operation(|app, ask| async move { app.settle_ask(ask).await }),
+            plugins: self.plugin_operations(),
+            models: self.model_operations(),
+            settings: self.setting_operations(),
+            machine: self.machine_operations(),
+            capsules: self.capsule_operations(),
         }
     }
 
-    async fn settle_ask(&self, ask: SettleAsk) -> Result<Json, Failure> {
+    /// In a task of its own: what has begun goes on when whoever asked has left.
+    pub(super) fn operation<Ask, Answer, Working>(
+        &self,
+        work: impl Fn(App, Ask) -> Working + Send + Sync + 'static,
+    ) -> Operation<Ask, Answer>
+    where
+        Ask: 'static,
+        Answer: Send + 'static,
+        Working: Future<Output = Result<Answer, Refused>> + Send + 'static,
+    {
+        let app = self.clone();
+        Operation::new(move |ask| {
+            let working = work(app.clone(), ask);
+            async move {
+                let cut_off = |_| {
+                    let hint = "the server's log says why";
+                    Err(Refused::new(Why::Refused, "this was cut off", hint))
+                };
+                tokio::spawn(working).await.unwrap_or_else(cut_off)
+            }
+        })
+    }
+
+    async fn run_ask(&self, ask: RunAsk) -> Result<Json, Refused> {
+        let run = RunCode {
+            run: ask.run,
+            code: ask.code,
+            session: ask.session,
+            user: ask.user,
+            timeout_seconds: ask.timeout_seconds,
+        };
+        let live = Live {
+            output: ask.output,
+            ..Live::default()
+        };
+        Ok(self.run(run, live).await?)
+    }
+
+    async fn settle_ask(&self, ask: SettleAsk) -> Result<Json, Refused> {
         let verdict = match ask.decision {
             Decision::Allow => Verdict::Allow,
             Decision::Deny => Verdict::Deny,
         };
-        self.settle(ask.approval, verdict, ask.always).await
+        let settled = self.settle(Some(&ask.by), ask.approval, verdict, ask.always);
+        Ok(settled.await?)
     }
 }
 
@@ -71,29 +108,8 @@ fn called(ask: CallAsk) -> CallMethod {
     }
 }
 
-fn run(ask: RunAsk) -> RunCode {
-    RunCode {
-        run: ask.run,
-        code: ask.code,
-        session: ask.session,
-        user: ask.user,
-        timeout_seconds: ask.timeout_seconds,
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Refused::new(Why::Refused, failure.error, failure.hint)
     }
-}
-
-/// In a task of its own: what has begun goes on when whoever asked has left.
-fn answering(work: impl Future<Output = Result<Json, Failure>> + Send + 'static) -> Answering {
-    Box::pin(async move {
-        let refused = |failure: Failure| Refused {
-            error: failure.error,
-            hint: failure.hint,
-        };
-        match tokio::spawn(work).await {
-            Ok(answer) => answer.map_err(refused),
-            Err(_) => Err(Refused {
-                error: "this was cut off".to_owned(),
-                hint: "the server's log says why".to_owned(),
-            }),
-        }
-    })
 }

@@ -74,6 +74,30 @@ impl App {
         Ok(json!(persona))
     }
 
+    /// One of that name is an error, unless it is to be replaced whole.
+    pub(super) async fn take_persona(
+        &self,
+        persona: SetPersona,
+        replace: bool,
+    ) -> Result<Json, Failure> {
+        let name = &persona.name;
+        if *name == Persona::built_in().name {
+            return Err(Failure::new(
+                format!("'{name}' is the built-in persona"),
+                "choose another name with --name NAME",
+            ));
+        }
+        match self.store.personas().get(name).await {
+            Ok(_) if replace => self.set_persona(persona).await,
+            Err(StoreError::UnknownPersona(_)) => self.set_persona(persona).await,
+            Ok(_) => Err(Failure::new(
+                format!("there is a persona '{name}' already"),
+                "choose another name with --name NAME, or overwrite it with --replace",
+            )),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     pub(super) async fn delete_persona(&self, name: String) -> Result<Json, Failure> {
         self.store.personas().delete(&name).await?;
         self.gate.unregister_origin(&Origin::Agent(name.clone()));

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Value, json as value_json};
-use callgate_server::{PluginWeb, Webhook};
+use callgate_contract::{MethodError, Value, json as value_json};
+use callgate_server::{Passing, PluginWeb, Unpassed, Visit, Webhook};
 use serde_json::{Value as Json, json};
-use tokio::net::UnixStream;
 
 use super::App;
 
 impl App {
     pub fn plugin_web(&self) -> PluginWeb {
-        let (connecting, hooked) = (self.clone(), self.clone());
+        let (passing, hooked) = (self.clone(), self.clone());
         PluginWeb {
-            connect: Arc::new(move |plugin| {
-                let app = connecting.clone();
-                Box::pin(async move { app.connect_plugin(&plugin).await })
+            pass: Arc::new(move |visit, pass| {
+                let app = passing.clone();
+                Box::pin(async move { app.visit_plugin(visit, pass).await })
             }),
             webhook: Arc::new(move |hook| {
                 let app = hooked.clone();
@@ -24,14 +23,27 @@ impl App {
         }
     }
 
-    async fn connect_plugin(&self, plugin: &str) -> Result<UnixStream, String> {
+    /// A call by the plugin: it acts for whoever asks, and on its own account.
+    async fn visit_plugin(&self, visit: Visit, pass: Passing) -> Result<(), Unpassed> {
         self.with_plugins().await;
-        let worker = self.plugins().worker_of(plugin);
-        let worker = worker.ok_or_else(|| format!("no plugin '{plugin}' is loaded"))?;
-        worker
-            .connect_web()
-            .await
-            .map_err(|error| error.to_string())
+        let plugin = visit.plugin;
+        let missing = || Unpassed::Missing(format!("no plugin '{plugin}' is loaded"));
+        let worker = self.plugins().worker_of(&plugin).ok_or_else(missing)?;
+        let shown = vec![
+            ("method".to_owned(), Value::from(visit.method)),
+            ("path".to_owned(), Value::from(visit.path)),
+            ("user".to_owned(), Value::from(visit.user)),
+        ];
+        let serving = worker.clone();
+        let work = |_| async move {
+            let stream = serving.connect_web().await?;
+            let status = pass(stream).await.map_err(MethodError::new)?;
+            Ok(Value::Int(status.into()))
+        };
+        let plugins = self.plugins();
+        let passed = plugins.on_record(&worker, &plugin, "route", shown, work);
+        let failed = |error: MethodError| Unpassed::Failed(error.message);
+        passed.await.map(drop).map_err(failed)
     }
 
     /// Plugins of one flavour know webhooks.
@@ -52,14 +64,27 @@ impl App {
             ),
         ];
         let (mut called, mut errors) = (Vec::new(), serde_json::Map::new());
-        for worker in self.plugins().workers() {
-            if worker.flavour() != "nekro" {
+        for plugin in self.plugins().listening(&hook.endpoint) {
+            let Some(worker) = self.plugins().worker_of(&plugin) else {
                 continue;
+            };
+            let shown = vec![
+                ("endpoint".to_owned(), Value::from(hook.endpoint.clone())),
+                ("bytes".to_owned(), Value::from(hook.body.len() as i64)),
+            ];
+            let mut arguments = arguments.clone();
+            arguments.push(("plugin".to_owned(), Value::from(plugin.clone())));
+            let asked = worker.clone();
+            let work = |caller| async move {
+                let answer = asked.ask("webhook", arguments, Some(&caller)).await?;
+                Ok(answer)
+            };
+            let plugins = self.plugins();
+            let done = plugins.on_record(&worker, &plugin, "webhook", shown, work);
+            if let Err(error) = done.await {
+                errors.insert(plugin.clone(), json!(error.message));
             }
-            let answer = worker.ask("webhook", arguments.clone(), None).await;
-            let answer = value_json::to_json(&answer.map_err(|error| error.to_string())?);
-            called.extend(answer["called"].as_array().cloned().unwrap_or_default());
-            errors.extend(answer["errors"].as_object().cloned().unwrap_or_default());
+            called.push(plugin);
         }
         match called.is_empty() {
             true => Err(format!("no plugin listens at '{}'", hook.endpoint)),

@@ -1,14 +1,19 @@
 //! The plugins of a data directory: installed ones, the operator's functions, and those a command
 //! was given. They are loaded when something first needs them.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use callgate_contract::{Value, json as value_json};
 use callgate_plugins::{
     Loaded, Plugin, PluginOptions, Plugins, Source, WorkerError,
     check::CheckReport,
     install::{Installed, Library},
-    survey::Survey,
+    survey::{Survey, survey},
     watch::Look,
 };
 use serde_json::{Map, Value as Json, json};
@@ -29,6 +34,10 @@ pub(super) struct Shelf {
     /// The folder of the operator's functions.
     functions: PathBuf,
     given: Vec<Given>,
+    /// What last came of loading each, by path, and what reading told of those that are installed,
+    /// by name. Mutexes held for a look.
+    reports: Mutex<BTreeMap<PathBuf, CheckReport>>,
+    surveys: Mutex<BTreeMap<String, (Look, Survey)>>,
 }
 
 impl Shelf {
@@ -58,7 +67,25 @@ impl Shelf {
             library: Library::new(&settings.data, environments),
             functions: settings.data.join(FUNCTIONS),
             given: settings.given.clone(),
+            reports: Mutex::default(),
+            surveys: Mutex::default(),
         })
+    }
+
+    pub(super) fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The worker that a plugin of the command line was to run in.
+    pub(super) fn worker_meant(&self, path: &std::path::Path) -> Option<&str> {
+        let mut given = self.given.iter();
+        let found = given.find(|it| it.source.path == path)?;
+        Some(&found.source.worker)
+    }
+
+    /// What last came of loading each plugin, by its path.
+    pub(super) fn reports(&self) -> BTreeMap<PathBuf, CheckReport> {
+        locked(&self.reports).clone()
     }
 
     fn functions_source(&self) -> Source {
@@ -92,11 +119,22 @@ impl Shelf {
     }
 
     /// The loaded plugin that somebody means by its id, or by the name of its folder.
-    fn find(&self, name: &str) -> Option<Plugin> {
+    pub(super) fn find(&self, name: &str) -> Option<Plugin> {
         let by_id = self.plugins.plugin(name);
         let plugins = self.plugins.list().into_iter();
         by_id.or_else(|| plugins.into_iter().find(|it| it.source.name() == name))
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
+#[derive(Clone, Copy)]
+enum Need {
+    Now,
+    Later,
 }
 
 fn unread(source: Source) -> Given {
@@ -124,7 +162,12 @@ impl App {
 
     /// Loads what is to be loaded, the first time it is asked; what came of it.
     pub async fn with_plugins(&self) -> &[CheckReport] {
-        let load = || async { self.load_and_tell(self.shelf.sources()).await };
+        let load = || async {
+            self.servers.start(true).await;
+            let reports = self.load(self.shelf.sources(), Need::Later).await;
+            reports.iter().for_each(tell);
+            reports
+        };
         self.loaded.get_or_init(load).await
     }
 
@@ -140,16 +183,19 @@ impl App {
 
     /// Only what the command was given, and nothing that is installed.
     pub async fn load_given(&self) -> Vec<CheckReport> {
-        self.load(self.shelf.given.clone()).await
+        self.load(self.shelf.given.clone(), Need::Now).await
     }
 
-    async fn load(&self, given: Vec<Given>) -> Vec<CheckReport> {
+    async fn load(&self, given: Vec<Given>, need: Need) -> Vec<CheckReport> {
         if given.is_empty() {
             return Vec::new();
         }
         self.wire_for_plugins().await;
         let sources = given.iter().map(|given| given.source.clone()).collect();
-        let mut results = self.shelf.plugins.load(sources).await;
+        let mut results = match need {
+            Need::Now => self.shelf.plugins.load(sources).await,
+            Need::Later => self.shelf.plugins.adopt(sources).await,
+        };
         let mut reports = Vec::new();
         for given in given {
             let found = results
@@ -158,14 +204,63 @@ impl App {
             let Some((_, result)) = found.map(|index| results.remove(index)) else {
                 continue;
             };
-            reports.push(report(&given, &result));
+            let report = report(&given, &result);
+            self.note(&given, &report);
+            reports.push(report);
         }
         reports
     }
 
-    /// The same, and the operator learns of what did not load.
+    fn note(&self, given: &Given, report: &CheckReport) {
+        let path = given.source.path.clone();
+        let name = given.source.name();
+        if let Some(id) = &report.id
+            && self.shelf.library.code(&name) == path
+            && let Err(error) = self.shelf.library.learn(&name, id)
+        {
+            tracing::debug!(%error, "what a plugin calls itself is not noted");
+        }
+        locked(&self.shelf.reports).insert(path, report.clone());
+    }
+
+    /// What reading tells of installed plugins, each read again when its files change.
+    pub(super) async fn surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
+        let looks: Vec<(String, PathBuf, Look)> = installed
+            .iter()
+            .map(|it| (it.name.clone(), self.shelf.library.code(&it.name)))
+            .map(|(name, path)| (name, path.clone(), Look::at(&path)))
+            .collect();
+        let unread: Vec<(String, PathBuf, Look)> = {
+            let known = locked(&self.shelf.surveys);
+            let is_new = |(name, _, look): &&(String, PathBuf, Look)| {
+                known.get(name).is_none_or(|(seen, _)| seen != look)
+            };
+            looks.iter().filter(is_new).cloned().collect()
+        };
+        if !unread.is_empty() {
+            let environments = self.shelf.library.environments().clone();
+            let reading = tokio::task::spawn_blocking(move || {
+                let paths: Vec<&std::path::Path> =
+                    unread.iter().map(|(_, path, _)| path.as_path()).collect();
+                let found = survey(&environments, &paths).unwrap_or_default();
+                unread.into_iter().zip(found).collect::<Vec<_>>()
+            });
+            let read = reading.await.unwrap_or_default();
+            let mut known = locked(&self.shelf.surveys);
+            for ((name, _, look), found) in read {
+                known.insert(name, (look, found));
+            }
+        }
+        let known = locked(&self.shelf.surveys);
+        let named = |(name, _, _): &(String, PathBuf, Look)| {
+            Some((name.clone(), known.get(name)?.1.clone()))
+        };
+        looks.iter().filter_map(named).collect()
+    }
+
+    /// Loads them now, and the operator learns of what did not load.
     async fn load_and_tell(&self, given: Vec<Given>) -> Vec<CheckReport> {
-        let reports = self.load(given).await;
+        let reports = self.load(given, Need::Now).await;
         reports.iter().for_each(tell);
         reports
     }
@@ -185,6 +280,8 @@ impl App {
                 self.shelf.plugins.unload(&plugin.loaded.id).await;
             }
         }
+        let stays = |path: &PathBuf| sources.iter().any(|it| it.source.path == *path);
+        locked(&self.shelf.reports).retain(|path, _| stays(path));
         let loaded = self.shelf.plugins.list();
         let is_loaded = |given: &Given| loaded.iter().any(|it| it.source.path == given.source.path);
         let missing: Vec<Given> = sources.into_iter().filter(|it| !is_loaded(it)).collect();
@@ -207,25 +304,41 @@ impl App {
         let Some(worker) = self.shelf.plugins.worker_of(&plugin.loaded.id) else {
             return Err(Failure::new(format!("'{name}' has no worker"), "reload it"));
         };
-        let mut arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id))];
-        let mut step = "config_get";
         if !set.is_empty() {
-            step = "config_set";
-            let values = value_json::from_json(Json::Object(set))
-                .map_err(|error| Failure::new(error.to_string(), "give values as JSON"))?;
-            arguments.push(("values".to_owned(), values));
+            let answer = self.set_plugin_config(&plugin, set).await;
+            return answer.map_err(|error| {
+                let hint = "`callgate plugin config NAME` shows the settings and their types";
+                Failure::new(error.to_string(), hint)
+            });
         }
-        let answer = worker.ask(step, arguments, None).await;
-        let answer = answer.map_err(|error| {
-            let hint = "`callgate plugin config NAME` shows the settings and their types";
-            Failure::new(error.to_string(), hint)
-        })?;
+        let arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id))];
+        let answer = worker.ask("config_get", arguments, None).await;
+        let answer = answer.map_err(|error| Failure::new(error.to_string(), "reload it"))?;
         Ok(value_json::to_json(&answer))
     }
 
-    /// Loads again what changes, as long as the app lives: the operator's functions, and plugins that
-    /// a command was given.
+    /// All of `set` or nothing, used at once; the settings as they are then.
+    pub(super) async fn set_plugin_config(
+        &self,
+        plugin: &Plugin,
+        set: Map<String, Json>,
+    ) -> Result<Json, WorkerError> {
+        let gone = || WorkerError::Unpassable("it has no worker".to_owned());
+        let worker = self.shelf.plugins.worker_of(&plugin.loaded.id);
+        let worker = worker.ok_or_else(gone)?;
+        let values = value_json::from_json(Json::Object(set))
+            .map_err(|error| WorkerError::Unpassable(error.to_string()))?;
+        let id = Value::from(plugin.loaded.id.clone());
+        let arguments = vec![("plugin".to_owned(), id), ("values".to_owned(), values)];
+        let answer = worker.ask("config_set", arguments, None).await?;
+        Ok(value_json::to_json(&answer))
+    }
+
+    /// As long as the app lives: plugins' timers fire, and what changes is loaded again, of the
+    /// operator's functions and of plugins that a command was given.
     pub fn follow_plugins(&self) {
+        let plugins = self.plugins().clone();
+        tokio::spawn(async move { plugins.keep_time(std::future::pending()).await });
         let app = self.clone();
         tokio::spawn(async move {
             app.with_plugins().await;

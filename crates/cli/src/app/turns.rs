@@ -19,8 +19,14 @@ use crate::{
 impl App {
     pub async fn agent(&self) -> Result<Agent, Failure> {
         self.with_plugins().await;
+        self.with_servers(None).await;
         let agent = self.agent.get_or_try_init(|| self.wire()).await?;
         Ok(agent.clone())
+    }
+
+    /// `None` where nobody needed one yet.
+    pub fn running_agent(&self) -> Option<&Agent> {
+        self.agent.get()
     }
 
     pub(super) async fn wire(&self) -> Result<Agent, Failure> {
@@ -36,10 +42,16 @@ impl App {
             packages: self.packages.clone(),
             sessions: Default::default(),
         });
+        self.openai.attach(agent.clone());
+        agent.search_by_meaning(&self.meanings);
         agent.register_personas().await?;
-        agent.register_host().map_err(|error| {
-            Failure::new(error.to_string(), "this is a fault of callgate: report it")
-        })?;
+        let gateway = Arc::new(self.openai.gateway());
+        let registered = agent.register_host();
+        registered
+            .and_then(|()| self.gate.register(gateway))
+            .map_err(|error| {
+                Failure::new(error.to_string(), "this is a fault of callgate: report it")
+            })?;
         Ok(agent)
     }
 
@@ -118,15 +130,19 @@ impl App {
         answering: bool,
     ) -> Result<Option<Json>, Failure> {
         let agent = self.agent().await?;
+        let session = self.store.turns().get(turn).await?.start.session;
+        let watch = {
+            let (live, session) = (self.live.clone(), session.clone());
+            Watch::new(move |event| live.tell(&session, Event::Turn(event)))
+        };
         if answering {
             tokio::spawn(async move {
-                if let Err(error) = agent.go_on_after(approval, Watch::default()).await {
+                if let Err(error) = agent.go_on_after(approval, watch).await {
                     tracing::warn!(turn = %turn.0, %error, "a turn could not go on");
                 }
             });
             return Ok(None);
         }
-        let session = self.store.turns().get(turn).await?.start.session;
         let messages: Arc<Mutex<Vec<Message>>> = Arc::default();
         let hear: Hear = {
             let messages = messages.clone();
@@ -139,7 +155,7 @@ impl App {
             })
         };
         let _listening = self.live.listen(&session, hear);
-        agent.go_on_after(approval, Watch::default()).await?;
+        agent.go_on_after(approval, watch).await?;
         let finish = self.store.turns().get(turn).await?.finish;
         let messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Some(json!({

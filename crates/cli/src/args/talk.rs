@@ -1,8 +1,8 @@
 //! The commands around messages: who answers, with what, and what was said.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
-use callgate_contract::{Mode, SessionKey};
+use callgate_contract::{JournalId, Mode, SessionKey};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::OnBehalf;
@@ -127,6 +127,60 @@ pub enum SessionCommand {
         #[arg(long, value_name = "POSITION")]
         upto: Option<u64>,
     },
+    Export(ExportSession),
+    Replay(ReplaySession),
+}
+
+/// Write a session into one file that can be executed again anywhere
+///
+/// The file holds messages, code, results of calls, replies of models, seeds,
+/// personas and up to 16 MB of the session's files. It holds no keys and no
+/// configuration; what people said in the chat is in it.
+/// With --json: {"file", "bytes", "turns", "runs", "files", "left_out"}
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate session export cli:FriendMessage:operator
+  callgate session export cli-private_operator bug.capsule --turn 0198c7be-..."
+)]
+pub struct ExportSession {
+    /// platform:FriendMessage:id, or the spelling platform-private_id
+    pub key: SessionKey,
+    /// Where to [default: the session's id with .capsule, here]
+    pub file: Option<PathBuf>,
+    /// Only this turn, with those of the agents it called
+    #[arg(long, value_name = "ID", value_parser = journal)]
+    pub turn: Option<JournalId>,
+}
+
+/// Execute an exported session again and report the first difference
+///
+/// Needs no key and asks nobody: models' replies and results of calls come from
+/// the file, code runs in the sandbox with its own seeds and clocks. In a
+/// temporary directory, unless --data names a new one. Exit code 0 only if
+/// everything came out as it was.
+/// With --json: {"equal", "difference", "turns", "runs", "calls", "notes"}
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate session replay bug.capsule
+  callgate session replay bug.capsule --turn 0198c7be-... --json"
+)]
+pub struct ReplaySession {
+    /// What `callgate session export` wrote
+    pub file: PathBuf,
+    /// Only this turn, with those of the agents it called
+    #[arg(long, value_name = "ID", value_parser = journal)]
+    pub turn: Option<JournalId>,
+}
+
+fn journal(text: &str) -> Result<JournalId, String> {
+    let id = serde_json::from_value(serde_json::Value::from(text));
+    id.map_err(|_| "not the id of a turn".to_owned())
 }
 
 /// Who answers: prompt, opening dialogue, methods, mode, model
@@ -154,11 +208,39 @@ Examples:
   callgate persona set clerk --prompt @clerk.md --mode tools --methods recall,remember
   callgate persona set poet --dialog 'Good morning' 'Morning dew, and who are you?'")]
     Set(SetPersona),
+    Import(ImportPersona),
     /// Remove one; chats that chose it fall back to the default
     Delete {
         /// As `callgate persona list` shows it
         name: String,
     },
+}
+
+/// Take over a character card of SillyTavern, or a persona of AstrBot
+///
+/// A card is a PNG with the character inside, or JSON of version 1, 2 or 3; a
+/// persona of AstrBot is JSON, one or a list of them. {{char}} becomes the name;
+/// {{user}} stays for whoever talks.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate persona import seraphina.png
+  callgate persona import card.json --name sera --replace"
+)]
+pub struct ImportPersona {
+    /// The PNG or JSON
+    pub file: PathBuf,
+    /// What to call it here [default: its own name]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// In place of a persona of that name
+    #[arg(long)]
+    pub replace: bool,
+    /// Which of a card's greetings begins the chat; 0 is the usual one
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub greeting: usize,
 }
 
 #[derive(Debug, Args)]

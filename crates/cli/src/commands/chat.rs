@@ -111,8 +111,11 @@ impl Talk {
     async fn keep_time(&mut self) -> Result<(), Failure> {
         if let (None, Some(app)) = (&self.clock, self.door.app()) {
             let agent = app.agent().await?;
-            let forever = std::future::pending();
-            self.clock = Some(tokio::spawn(keep_time(agent, forever)));
+            let plugins = app.plugins().clone();
+            self.clock = Some(tokio::spawn(async move {
+                let forever = std::future::pending;
+                tokio::join!(keep_time(agent, forever()), plugins.keep_time(forever()));
+            }));
         }
         Ok(())
     }

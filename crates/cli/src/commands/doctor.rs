@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::{
     app::{App, Live, Settings},
     args::Common,
-    config::{Approval, Database},
+    config::{Approval, Config, Database},
     failure::Failure,
     packages,
     request::{Request, RunCode},
@@ -33,18 +33,18 @@ const SYNCS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+pub enum Status {
     Ok,
     Warn,
     Fail,
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    status: Status,
-    detail: String,
-    hint: Option<String>,
+pub struct Check {
+    pub name: &'static str,
+    pub status: Status,
+    pub detail: String,
+    pub hint: Option<String>,
 }
 
 impl Check {
@@ -78,15 +78,7 @@ impl Check {
 
 pub async fn perform(common: &Common) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
-    let mut checks: Vec<Check> = probe(settings.config.sandbox.python.as_deref())
-        .into_iter()
-        .map(wall)
-        .collect();
-    checks.push(self_test(&settings).await);
-    checks.push(packages_found(&settings));
-    checks.extend(disk(&settings.data));
-    checks.push(database(&settings).await);
-
+    let checks = examine(&settings.data, &settings.config).await;
     let ok = checks.iter().all(|check| check.status != Status::Fail);
     match common.json {
         true => show::json(&json!({ "ok": ok, "checks": checks })),
@@ -96,6 +88,19 @@ pub async fn perform(common: &Common) -> Result<ExitCode, Failure> {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// Everything that is looked at, for a data directory and its configuration.
+pub async fn examine(data: &Path, config: &Config) -> Vec<Check> {
+    let mut checks: Vec<Check> = probe(config.sandbox.python.as_deref())
+        .into_iter()
+        .map(wall)
+        .collect();
+    checks.push(self_test(config).await);
+    checks.push(packages_found(data));
+    checks.extend(disk(data));
+    checks.push(database(data, config).await);
+    checks
 }
 
 fn wall(finding: Finding) -> Check {
@@ -136,10 +141,10 @@ except OSError:
 "#;
 
 /// The walls may all be there and still not hold together: real code in the real jail tells.
-async fn self_test(settings: &Settings) -> Check {
+async fn self_test(config: &Config) -> Check {
     const NAME: &str = "self-test";
     let started = Instant::now();
-    match try_sandbox(settings).await {
+    match try_sandbox(config).await {
         Ok(report)
             if report.stop == Stop::Finished && report.stdout == "called True\nrefused\n" =>
         {
@@ -156,7 +161,7 @@ async fn self_test(settings: &Settings) -> Check {
     }
 }
 
-async fn try_sandbox(settings: &Settings) -> Result<RunReport, Failure> {
+async fn try_sandbox(config: &Config) -> Result<RunReport, Failure> {
     let broken = |error: &dyn std::fmt::Display| {
         let hint = "set TMPDIR to a directory that can be written";
         Failure::new(format!("no temporary directory: {error}"), hint)
@@ -164,7 +169,8 @@ async fn try_sandbox(settings: &Settings) -> Result<RunReport, Failure> {
     let directory = tempfile::tempdir().map_err(|error| broken(&error))?;
     let mut trial = Settings {
         data: directory.path().join("data"),
-        config: settings.config.clone(),
+        file: directory.path().join("callgate.toml"),
+        config: config.clone(),
         model: None,
         only_model: None,
         plugins: Vec::new(),
@@ -184,9 +190,9 @@ async fn try_sandbox(settings: &Settings) -> Result<RunReport, Failure> {
     super::read(app.answer(request, Live::default()).await?)
 }
 
-fn packages_found(settings: &Settings) -> Check {
+fn packages_found(data: &Path) -> Check {
     const NAME: &str = "packages";
-    let packages = packages::list(&settings.data);
+    let packages = packages::list(data);
     match packages.len() {
         0 => Check::ok(
             NAME,
@@ -256,17 +262,17 @@ fn sync_time(place: &Path) -> std::io::Result<Duration> {
     Ok(times.get(SYNCS / 2).copied().unwrap_or_default())
 }
 
-async fn database(settings: &Settings) -> Check {
+async fn database(data: &Path, config: &Config) -> Check {
     const NAME: &str = "database";
-    let engine = match settings.config.database.url {
-        None if !settings.data.exists() => {
-            let data = settings.data.display();
+    let engine = match config.database.url {
+        None if !data.exists() => {
+            let data = data.display();
             return Check::ok(NAME, format!("SQLite, will be made in {data}"));
         }
         None => "SQLite",
         Some(_) => "PostgreSQL",
     };
-    match Store::open(settings.config.store(&settings.data)).await {
+    match Store::open(config.store(data)).await {
         Ok(_) => Check::ok(NAME, format!("{engine}, opens")),
         Err(error) => Check::fail(NAME, error.into()),
     }

@@ -1,11 +1,12 @@
 //! `callgate persona`: who answers.
 
-use std::process::ExitCode;
+use std::{io::Read, path::Path, process::ExitCode};
 
-use serde_json::Value as Json;
+use callgate_agent::cards::{self, MAX_CARD};
+use serde_json::{Value as Json, json};
 
 use crate::{
-    args::{Common, Persona, PersonaCommand, SetPersona},
+    args::{Common, ImportPersona, Persona, PersonaCommand, SetPersona},
     door::Purpose,
     failure::Failure,
     request::{self, Methods, Request},
@@ -14,6 +15,7 @@ use crate::{
 
 pub async fn perform(common: &Common, persona: Persona) -> Result<ExitCode, Failure> {
     let request = match &persona.command {
+        PersonaCommand::Import(import) => return take(common, import).await,
         PersonaCommand::List => Request::Personas,
         PersonaCommand::Show { name } => Request::Persona { name: name.clone() },
         PersonaCommand::Set(set) => Request::SetPersona(read(set)?),
@@ -27,6 +29,62 @@ pub async fn perform(common: &Common, persona: Persona) -> Result<ExitCode, Fail
         (false, _) => show_one(&answer),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn take(common: &Common, import: &ImportPersona) -> Result<ExitCode, Failure> {
+    let cards = cards::read(&contents(&import.file)?, import.greeting)
+        .map_err(|error| Failure::new(error.to_string(), error.hint()))?;
+    if import.name.is_some() && cards.len() > 1 {
+        return Err(Failure::new(
+            format!(
+                "the file holds {} personas, and --name names one",
+                cards.len()
+            ),
+            "leave out --name",
+        ));
+    }
+    let mut taken = Vec::new();
+    for card in cards {
+        let notes = card.notes.clone();
+        let request = Request::TakePersona {
+            persona: request::SetPersona::from_card(card.persona, import.name.clone()),
+            replace: import.replace,
+        };
+        let mut persona = super::ask(common, Purpose::Look, request).await?;
+        persona["source"] = json!(card.source);
+        persona["notes"] = json!(notes);
+        taken.push(persona);
+    }
+    match (common.json, taken.as_slice()) {
+        (true, [persona]) => show::json(persona),
+        (true, personas) => show::json(&json!(personas)),
+        (false, personas) => {
+            for persona in personas {
+                show_one(persona);
+                for note in persona["notes"].as_array().into_iter().flatten() {
+                    show::note(note.as_str().unwrap_or_default());
+                }
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| {
+        let hint = "give a character card (PNG or JSON) or the JSON of an AstrBot persona";
+        Failure::new(format!("cannot read {}: {error}", file.display()), hint)
+    };
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    let mut bytes = Vec::new();
+    let read = opened.take(MAX_CARD + 1).read_to_end(&mut bytes);
+    match read.map_err(failed)? as u64 > MAX_CARD {
+        false => Ok(bytes),
+        true => Err(Failure::new(
+            format!("{} is larger than 32 MB", file.display()),
+            "a character card is a picture of ordinary size",
+        )),
+    }
 }
 
 fn read(set: &SetPersona) -> Result<request::SetPersona, Failure> {

@@ -3,7 +3,7 @@
 
 use std::{io, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
-use callgate_server::{Entrance, EntranceError, Hosts, Site, Tls, keep_time};
+use callgate_server::{Entrance, EntranceError, Hosts, Now, Site, Tls, keep_time};
 use serde_json::json;
 use tokio::{sync::watch, task::JoinSet};
 
@@ -17,9 +17,8 @@ use crate::{
     show::{self, Colour, paint},
 };
 
-/// How long what is under way may take once we are to end. What is not finished by then is on
-/// record, and goes on at the next start.
-const GRACE: Duration = Duration::from_secs(10);
+/// For those who listen to hear that it is over, where that is the last thing that happens.
+const FAREWELL: Duration = Duration::from_millis(200);
 
 pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
@@ -44,6 +43,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
         login: first_key.map(|key| format!("{}/login#{key}", entrance.url())),
         reached: !entrance.address().ip().is_loopback(),
     };
+    app.mcp_servers().start(false).await;
     load(&app);
     let (stop, stopped) = watch::channel(());
     // Dropped at the end: what is still under way is on record.
@@ -59,7 +59,6 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     tasks.spawn(web(serving));
     tasks.spawn(catch_up(app.clone(), until(stopped)));
     warm(&app);
-    app.follow_plugins();
     let announce = async {
         match common.json {
             true => show::json(&json!({
@@ -81,18 +80,40 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     if asked && !common.json {
         show::note("ending: finishing what is under way; once more to leave at once");
     }
+    // No new connections; those that wait for an answer stay until it is there.
     drop(stop);
-    app.remote().close();
-    let drained = async {
+    let grace = Duration::from_secs(config.serve.drain_seconds.into());
+    let finished = async {
+        finish_turns(&app).await;
+        let_go(&app);
         while tasks.join_next().await.is_some() {}
         door.close().await;
     };
     tokio::select! {
-        () = drained => {}
-        () = tokio::time::sleep(GRACE) => show::note("what is not finished goes on at the next start"),
+        () = finished => {}
+        () = tokio::time::sleep(grace) => {
+            let_go(&app);
+            show::note("what is not finished goes on at the next start");
+            tokio::time::sleep(FAREWELL).await;
+        }
         true = interrupted() => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Begins no turn any more and waits for those under way.
+async fn finish_turns(app: &App) {
+    if let Some(agent) = app.running_agent() {
+        agent.close();
+        agent.idle().await;
+    }
+}
+
+/// Whoever listens is told that nothing comes any more.
+fn let_go(app: &App) {
+    app.live().close();
+    app.remote().close();
+    app.mcp().close();
 }
 
 /// Where it is reached, and how to get in.
@@ -138,14 +159,39 @@ async fn open(config: &Config, address: SocketAddr) -> Result<Entrance, Failure>
 }
 
 fn site(app: &App) -> Site {
-    let jail = app.jail().clone();
+    let here = app.clone();
     Site {
         hosts: Hosts::new(app.config().serve.hosts.clone()),
         metrics: app.metrics().clone(),
-        waiting: Arc::new(move || jail.waiting()),
+        now: Arc::new(move || now(&here)),
         api: app.api(),
         plugins: app.plugin_web(),
         remote: app.remote().clone(),
+        mcp: app.mcp().clone(),
+        openai: app.openai().clone(),
+    }
+}
+
+fn now(app: &App) -> Now {
+    let clients = app.remote().roster().clients();
+    let sockets = clients
+        .iter()
+        .map(|peer| app.remote().roster().sockets(peer.client()).len());
+    let workers = app.plugins().workers();
+    Now {
+        waiting: app.jail().waiting(),
+        sockets: sockets.sum(),
+        clients: clients.len(),
+        workers: workers
+            .iter()
+            .map(|worker| {
+                (
+                    worker.name().to_owned(),
+                    worker.is_running(),
+                    worker.ends().0,
+                )
+            })
+            .collect(),
     }
 }
 
@@ -186,6 +232,7 @@ fn load(app: &App) {
         app.with_plugins().await;
         app.remote().set_loading(false);
         app.follow_plugins();
+        app.plugins().start().await;
     });
 }
 

@@ -1,5 +1,7 @@
 //! `callgate session`: chats, and what was said in them.
 
+mod capsule;
+
 use std::process::ExitCode;
 
 use callgate_contract::Part;
@@ -25,6 +27,8 @@ pub async fn perform(common: &Common, session: Session) -> Result<ExitCode, Fail
             session: key.clone(),
             upto: *upto,
         },
+        SessionCommand::Export(export) => return capsule::export(common, export).await,
+        SessionCommand::Replay(replay) => return capsule::replay(common, replay).await,
     };
     let answer = super::ask(common, Purpose::Look, request).await?;
     if common.json {
@@ -43,6 +47,8 @@ pub async fn perform(common: &Common, session: Session) -> Result<ExitCode, Fail
                 text("from")
             ));
         }
+        // Done above.
+        SessionCommand::Export(_) | SessionCommand::Replay(_) => {}
     }
     Ok(ExitCode::SUCCESS)
 }

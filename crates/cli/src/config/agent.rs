@@ -58,15 +58,50 @@ pub struct Budget {
     pub turn_tokens: Option<NonZero<u64>>,
     pub turn_calls: Option<NonZero<u64>>,
     pub turn_seconds: Option<NonZero<u64>>,
+    pub turn_money: Option<Amount>,
     pub conversation_tokens: Option<NonZero<u64>>,
     pub conversation_calls: Option<NonZero<u64>>,
     pub conversation_seconds: Option<NonZero<u64>>,
+    pub conversation_money: Option<Amount>,
     pub user_day_tokens: Option<NonZero<u64>>,
     pub user_day_calls: Option<NonZero<u64>>,
     pub user_day_seconds: Option<NonZero<u64>>,
+    pub user_day_money: Option<Amount>,
+    pub session_day_tokens: Option<NonZero<u64>>,
+    pub session_day_calls: Option<NonZero<u64>>,
+    pub session_day_seconds: Option<NonZero<u64>>,
+    pub session_day_money: Option<Amount>,
     pub day_tokens: Option<NonZero<u64>>,
     pub day_calls: Option<NonZero<u64>>,
     pub day_seconds: Option<NonZero<u64>>,
+    pub day_money: Option<Amount>,
+}
+
+/// Money, in units of the currency of prices; more than nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "f64")]
+pub struct Amount(f64);
+
+impl TryFrom<f64> for Amount {
+    type Error = &'static str;
+
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        match number.is_finite() && number > 0.0 {
+            true => Ok(Amount(number)),
+            false => Err("not more than 0"),
+        }
+    }
+}
+
+impl Amount {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and nobody has 2^64 millionths"
+    )]
+    fn millionths(self) -> u64 {
+        (self.0 * 1e6).round() as u64
+    }
 }
 
 impl Default for Agent {
@@ -114,18 +149,36 @@ impl Config {
             history_tokens: size(agent.history_tokens),
             debounce: Duration::from_millis(agent.debounce_ms.into()),
             budgets: Budgets {
-                turn: allowance(budget.turn_tokens, budget.turn_calls, budget.turn_seconds),
+                turn: allowance(
+                    budget.turn_tokens,
+                    budget.turn_calls,
+                    budget.turn_seconds,
+                    budget.turn_money,
+                ),
                 conversation: allowance(
                     budget.conversation_tokens,
                     budget.conversation_calls,
                     budget.conversation_seconds,
+                    budget.conversation_money,
                 ),
                 user_day: allowance(
                     budget.user_day_tokens,
                     budget.user_day_calls,
                     budget.user_day_seconds,
+                    budget.user_day_money,
                 ),
-                day: allowance(budget.day_tokens, budget.day_calls, budget.day_seconds),
+                session_day: allowance(
+                    budget.session_day_tokens,
+                    budget.session_day_calls,
+                    budget.session_day_seconds,
+                    budget.session_day_money,
+                ),
+                day: allowance(
+                    budget.day_tokens,
+                    budget.day_calls,
+                    budget.day_seconds,
+                    budget.day_money,
+                ),
             },
             answer: AnswerWhen {
                 private: answer.private,
@@ -148,10 +201,12 @@ fn allowance(
     tokens: Option<NonZero<u64>>,
     calls: Option<NonZero<u64>>,
     seconds: Option<NonZero<u64>>,
+    money: Option<Amount>,
 ) -> Allowance {
     Allowance {
         tokens: tokens.map(NonZero::get),
         calls: calls.map(NonZero::get),
         seconds: seconds.map(NonZero::get),
+        money: money.map(Amount::millionths),
     }
 }

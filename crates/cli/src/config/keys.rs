@@ -39,6 +39,8 @@ pub enum Shape {
     Number,
     /// Between 0 and 1.
     Fraction,
+    /// More than 0, in units of the currency of prices.
+    Amount,
     Flag,
     Names,
     /// Tables, which no variable can hold.
@@ -72,6 +74,7 @@ impl Shape {
             Shape::Count => "a number from 1",
             Shape::Number => "a number",
             Shape::Fraction => "a number between 0 and 1",
+            Shape::Amount => "an amount of money such as 0.50",
             Shape::Flag => "true or false",
             Shape::Names => "a list of names",
             Shape::Models => "a list of models",
@@ -83,7 +86,9 @@ impl Shape {
     pub fn read(self, text: &str) -> Value {
         match self {
             Shape::Text | Shape::Choice(_) | Shape::Models => Value::from(text),
-            Shape::Fraction => text.trim().parse::<f64>().map_or(text.into(), Value::from),
+            Shape::Fraction | Shape::Amount => {
+                text.trim().parse::<f64>().map_or(text.into(), Value::from)
+            }
             Shape::Flag => text.trim().parse::<bool>().map_or(text.into(), Value::from),
             Shape::Count | Shape::Number => match text.trim().parse::<i64>() {
                 Ok(number) => Value::from(number),
@@ -153,6 +158,9 @@ retries = 4
                 _ => format!("- environment: `{}`\n", key.variable()),
             };
         }
+        page += "\n## mcp\n\n\
+                 `[[mcp]]`, a table for each server of the Model Context Protocol whose tools are \
+                 to be methods, is described in [mcp.md](mcp.md). No environment variable.\n";
         page += "\n## Beside these\n\n\
                  `CALLGATE_LOG` sets what is logged to standard error: `warn` (the default), \
                  `info`, `debug`, or by part, such as `callgate_sandbox=debug`. `NO_COLOR` switches \
@@ -181,7 +189,8 @@ retries = 4
             .unwrap()
             .iter()
             .flat_map(|(section, fields)| {
-                let fields = fields.as_object().unwrap().keys();
+                // The one section that is a list has a page of its own.
+                let fields = fields.as_object().into_iter().flat_map(|it| it.keys());
                 fields.map(move |field| format!("{section}.{field}"))
             })
             .collect();

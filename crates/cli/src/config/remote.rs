@@ -53,6 +53,7 @@ pub struct Serve {
     pub insecure: bool,
     pub tls_cert: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
+    pub drain_seconds: u32,
 }
 
 impl Default for Serve {
@@ -63,6 +64,7 @@ impl Default for Serve {
             insecure: false,
             tls_cert: None,
             tls_key: None,
+            drain_seconds: 10,
         }
     }
 }

@@ -26,7 +26,7 @@ fn played(plugin: &str) -> Json {
 fn tools_agents_and_loops_do_what_the_guide_says() {
     let report = played("weather_agents");
     assert_eq!(report["failed"], 0, "{report}");
-    assert_eq!(report["passed"], 5);
+    assert_eq!(report["passed"], 6);
 }
 
 #[test]
@@ -36,19 +36,22 @@ fn commands_waiting_conversations_and_personas_are_as_plugins_know_them() {
     assert_eq!(report["passed"], 22);
 }
 
-#[test]
-fn code_in_the_sandbox_calls_a_tool_of_an_astrbot_plugin() {
+/// A data directory whose environments are the user's cache, with the flavour's packages in it.
+pub fn equipped(plugin: &str) -> Scene {
     let scene = Scene::new();
-    let plugin = example("weather_agents");
     // Installs the flavour's packages where they are shared by all tests.
-    finish(scene.bare(&["plugin", "check", &plugin]).spawn().unwrap());
+    finish(scene.bare(&["plugin", "check", plugin]).spawn().unwrap());
     let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|_| Path::new(&std::env::var("HOME").unwrap()).join(".cache"));
-    symlink(
-        cache.join("callgate/environments"),
-        scene.data().join("environments"),
-    )
-    .unwrap();
+    let place = scene.data().join("environments");
+    symlink(cache.join("callgate/environments"), place).unwrap();
+    scene
+}
+
+#[test]
+fn code_in_the_sandbox_calls_a_tool_of_an_astrbot_plugin() {
+    let plugin = example("weather_agents");
+    let scene = equipped(&plugin);
     let code = "print(city_weather('Oslo'))";
     let report = scene.run(code, &["--json", "--plugin", &plugin]).json();
     assert_eq!(report["stdout"], "Oslo: sunny, 25 degrees\n", "{report}");
@@ -56,4 +59,75 @@ fn code_in_the_sandbox_calls_a_tool_of_an_astrbot_plugin() {
         report["calls"][0]["value"],
         json!("Oslo: sunny, 25 degrees")
     );
+}
+
+fn said(scene: &Scene, plugin: &str, text: &str, answers: &[Json]) -> Vec<String> {
+    let model = scene.script(answers);
+    let arguments = [
+        "send", text, "--plugin", plugin, "--model", &model, "--mode", "tools", "--json",
+    ];
+    let lines = scene.callgate(&arguments).succeeded().lines();
+    let messages = lines.iter().filter(|line| line["type"] == "message");
+    let text = |line: &Json| {
+        let parts = line["parts"].as_array().unwrap().iter();
+        parts.map(|part| part["text"].as_str().unwrap()).collect()
+    };
+    messages.map(text).collect()
+}
+
+#[test]
+fn a_turn_outlives_the_worker_and_its_answer_is_still_decorated() {
+    let plugin = example("fragile");
+    let scene = equipped(&plugin);
+    let call = json!({"tool_calls": [{"id": "1", "type": "function",
+                      "function": {"name": "collapse", "arguments": "{}"}}]});
+    let answers = [call, json!({"content": "It is gone."})];
+    assert_eq!(
+        said(&scene, &plugin, "try it", &answers),
+        ["It is gone. [for operator]"]
+    );
+    let answers = [json!({"content": "I fall."})];
+    assert_eq!(
+        said(&scene, &plugin, "again", &answers),
+        ["I fall. [for operator]"]
+    );
+}
+
+#[test]
+fn a_handler_that_takes_the_worker_along_is_told_and_not_repeated() {
+    let plugin = example("fragile");
+    let scene = equipped(&plugin);
+    let heard = said(&scene, &plugin, "/collapse", &[]);
+    assert_eq!(heard[0], "going");
+    assert!(heard[1].contains("it exited with code 7"), "{heard:?}");
+    assert_eq!(heard.len(), 2, "{heard:?}");
+}
+
+#[test]
+fn methods_of_both_ecosystems_are_tools_of_one_turn() {
+    let weather = example("weather_agents");
+    let scene = equipped(&weather);
+    let nekro = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins/nekro_examples");
+    let nekro = nekro.to_str().unwrap();
+    finish(scene.bare(&["plugin", "check", nekro]).spawn().unwrap());
+    let call = |id: &str, name: &str, arguments: Json| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"id": id, "type": "function", "function": function})
+    };
+    let both = json!({"tool_calls": [
+        call("1", "my_sum_function", json!({"num1": 2, "num2": 3})),
+        call("2", "city_weather", json!({"city": "Oslo"})),
+    ]});
+    let model = scene.script(&[both, json!({"content": "Five, and sunny."})]);
+    let arguments = [
+        "send", "both", "--plugin", &weather, "--plugin", nekro, "--model", &model, "--mode",
+        "tools", "--json",
+    ];
+    let lines = scene.callgate(&arguments).succeeded().lines();
+    assert_eq!(lines[0]["parts"][0]["text"], "Five, and sunny.");
+    let calls = lines[1]["calls"].as_array().unwrap();
+    let named = |name: &str| calls.iter().find(|call| call["method"] == name).unwrap();
+    assert_eq!(named("my_sum_function")["value"], 5, "{calls:?}");
+    let told = named("city_weather")["value"].to_string();
+    assert!(told.contains("Oslo: sunny, 25 degrees"), "{told}");
 }

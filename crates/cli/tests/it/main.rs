@@ -7,13 +7,20 @@
 
 mod access;
 mod adding_models;
+mod administration;
 mod api;
 mod approvals;
 mod astrbot;
 mod calls;
+mod capsules;
 mod chatting;
+mod costing;
 mod crashes;
+mod draining;
+mod installers;
+mod mcp;
 mod model;
+mod openai;
 mod packages;
 mod personas;
 mod plugin_web;
@@ -22,9 +29,13 @@ mod remote;
 mod runs;
 mod sandbox_methods;
 mod scene;
+mod schema;
 mod sending;
 mod server;
 mod serving;
 mod sessions;
+mod surfaces;
 mod texts;
 mod tour;
+#[cfg(feature = "otel")]
+mod traces;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::scene::{Said, Scene, finish};
 
 #[allow(clippy::disallowed_methods, reason = "python writes the wheel")]
-fn wheel(folder: &Path, name: &str, version: &str, code: &str) -> String {
+pub fn wheel(folder: &Path, name: &str, version: &str, code: &str) -> String {
     const WRITE: &str = "
 import sys, zipfile
 path, name, version, code = sys.argv[1:]

@@ -150,3 +150,77 @@ fn models_are_listed_with_where_they_come_from() {
     hint: docs/configuration.md shows how a model is written down
     ");
 }
+
+#[test]
+fn characters_of_others_are_taken_over() {
+    let scene = Scene::new();
+    let card = json!({
+        "spec": "chara_card_v2", "spec_version": "2.0",
+        "data": {
+            "name": "Sera", "description": "{{char}} likes {{user}}.", "first_mes": "Hello!",
+            "alternate_greetings": ["Ahoy!"], "creator": "Ann", "tags": ["kind"],
+        },
+    });
+    let file = scene.file("sera.json", &card.to_string());
+    let import = |options: &[&str]| {
+        scene.callgate(&[&["persona", "import", file.as_str()], options].concat())
+    };
+    let taken = import(&[]).succeeded();
+    insta::assert_snapshot!(taken.stdout, @r"
+    Sera
+    mode tools, the session's model, no methods
+
+    You are Sera, in a chat with {{user}}. Stay in character and write only what Sera says and does.
+
+    # Who you are
+    Sera likes {{user}}.
+    user: [A new chat begins.]
+    assistant: Hello!
+    ");
+    insta::assert_snapshot!(taken.stderr, @r"
+    made by: Ann
+    tags: kind
+    it has 1 more greetings: --greeting 1 and up
+    ");
+    let twice = import(&[]);
+    assert_eq!(twice.code, Some(1));
+    insta::assert_snapshot!(twice.stderr, @r"
+    error: there is a persona 'Sera' already
+    hint: choose another name with --name NAME, or overwrite it with --replace
+    ");
+    let other = import(&["--name", "sailor", "--greeting", "1", "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(
+        (&other["name"], &other["source"]),
+        (&json!("sailor"), &json!("sillytavern"))
+    );
+    assert_eq!(other["begin_dialogs"][1], "Ahoy!");
+    import(&["--replace"]).succeeded();
+
+    let several = json!([
+        {"persona_id": "cat", "system_prompt": "Be a cat.", "tools": ["now"]},
+        {"persona_id": "dog", "system_prompt": "Be a dog.", "tools": null},
+    ]);
+    let several = scene.file("several.json", &several.to_string());
+    let refused = scene.callgate(&["persona", "import", &several, "--name", "one"]);
+    assert!(
+        refused.stderr.contains("the file holds 2 personas"),
+        "{}",
+        refused.stderr
+    );
+    let taken = scene
+        .callgate(&["persona", "import", &several, "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(
+        (&taken[0]["methods"], &taken[1]["methods"]),
+        (&json!(["now"]), &json!(null))
+    );
+    let nothing = scene.file("nothing.json", "{}");
+    let nothing = scene.callgate(&["persona", "import", &nothing]);
+    insta::assert_snapshot!(nothing.stderr, @r"
+    error: this JSON is neither a character card nor a persona: it has neither a prompt nor a first message
+    hint: give a character card (PNG or JSON) or the JSON of an AstrBot persona
+    ");
+}

@@ -18,7 +18,7 @@ fn command(program: &str) -> Command {
     command
 }
 
-fn install(what: &str) {
+pub fn install(what: &str) {
     let installed = command("./install").arg(what).status().unwrap();
     assert!(installed.success(), "e2e/install {what}: {installed}");
 }
@@ -27,7 +27,12 @@ fn install(what: &str) {
 fn clients(name: &str) {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| install("node"));
-    let file = format!("remote/{name}.test.mjs");
+    program(&format!("remote/{name}"));
+}
+
+/// Runs one file of tests, as Node does.
+pub fn program(name: &str) {
+    let file = format!("{name}.test.mjs");
     let run = command("node")
         .args(["--test", &file])
         .env("CALLGATE", env!("CARGO_BIN_EXE_callgate"))

@@ -291,6 +291,55 @@ fail('boom')
 }
 
 #[test]
+fn arrays_and_pictures_arrive_where_the_sandbox_has_their_packages() {
+    let scene = with_packages();
+    let ask = "
+for kind in ('array', 'picture'):
+    try:
+        print(type(made(kind)).__name__)
+    except MethodError as error:
+        print(error)
+";
+    let report = run(&scene, ask, "objects");
+    let stdout = report["stdout"].as_str().unwrap();
+    assert!(
+        stdout.contains("result.grid: cannot pass a 'ndarray'"),
+        "{report}"
+    );
+    assert!(stdout.contains("cannot pass a 'Image'"), "{report}");
+
+    scene
+        .callgate(&["sandbox", "install", "numpy", "pillow"])
+        .succeeded();
+    let code = "
+import numpy
+from PIL import Image
+made_of = made('array')
+grid = made_of['grid']
+assert type(grid) is numpy.ndarray and grid.sum() == 15 and grid.shape == (2, 3)
+assert made_of['mean'] == 2.5 and type(made_of['mean']) is float
+picture = made('picture')
+assert isinstance(picture, Image.Image) and picture.getpixel((0, 0)) == (255, 0, 0)
+for value in (grid, [picture]):
+    try:
+        given(value)
+    except Exception as error:
+        print(error)
+print(given(grid[1, 2]))
+";
+    let report = run(&scene, code, "objects");
+    assert_eq!(report["stop"], "finished", "{report}");
+    let stdout = report["stdout"].as_str().unwrap();
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert!(lines[0].contains("cannot pass a 'ndarray'"), "{stdout}");
+    assert!(
+        lines[1].contains("[0]") && lines[1].contains("'Image'"),
+        "{stdout}"
+    );
+    assert_eq!(lines[2], "int 5");
+}
+
+#[test]
 fn results_that_break_a_rule_still_have_the_effect_of_their_kind() {
     let scene = with_packages();
     let code = "print(not_async())\nbehavior_gives_bool()\nagent_gives_dict()\nprint('never')\n";

@@ -189,6 +189,11 @@ impl Scene {
         })
     }
 
+    /// How many turns have begun and not ended.
+    pub fn unfinished(&self) -> usize {
+        self.stored(async |store| store.turns().unfinished().await.unwrap().len())
+    }
+
     /// The notes of the default session, by name.
     pub fn notes(&self) -> Vec<String> {
         self.stored(async |store| {
@@ -198,7 +203,8 @@ impl Scene {
         })
     }
 
-    fn stored<T>(&self, look: impl AsyncFn(Store) -> T) -> T {
+    /// Looks into the store itself.
+    pub fn stored<T>(&self, look: impl AsyncFn(Store) -> T) -> T {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             let store = Store::open(StoreOptions::new(self.data())).await.unwrap();

@@ -58,11 +58,17 @@ fn other_commands_go_through_it_and_are_counted() {
     hint: end it first, or choose another directory with --data DIR
     ");
 
+    server.asked("/healthz");
     let metrics = server.asked("/metrics");
     for line in [
         "callgate_turns_total{stop=\"answered\"} 2",
         "callgate_rounds_total 2",
-        "callgate_calls_total{from=\"code\"} 1",
+        "callgate_calls_total{from=\"code\",method=\"builtin/send_message\",outcome=\"done\"} 1",
+        "callgate_call_seconds_total{from=\"code\",method=\"builtin/send_message\"",
+        "callgate_model_seconds_count{model=\"script:",
+        "callgate_http_seconds_count{method=\"GET\",status=\"200\"} 1",
+        "callgate_sockets 0",
+        "callgate_clients 0",
         "callgate_runs_total{stop=\"finished\"} 1",
         "callgate_sandbox_waiting ",
         "callgate_uptime_seconds ",

@@ -17,7 +17,8 @@ impl Points {
     pub const AFTER_CALL: Points = Points(1 << 7);
     pub const BEFORE_ANSWER: Points = Points(1 << 8);
     pub const AFTER_TURN: Points = Points(1 << 9);
-    pub const ALL: Points = Points((1 << 10) - 1);
+    pub const DELIVER: Points = Points(1 << 10);
+    pub const ALL: Points = Points((1 << 11) - 1);
 
     /// Are all of `other` in it?
     pub const fn contains(self, other: Points) -> bool {

@@ -137,6 +137,9 @@ pub struct ModelOptions {
     pub stop: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
+    /// What the answer must look like, as OpenAI's chat completions say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_format: Option<Json>,
     /// Further fields of the request's body, written last: they replace fields of that name,
     /// `null` removes one, and an object joins one that is there.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -161,6 +164,9 @@ impl ModelOptions {
                 false => self.stop,
             },
             tool_choice: self.tool_choice.or_else(|| defaults.tool_choice.clone()),
+            response_format: self
+                .response_format
+                .or_else(|| defaults.response_format.clone()),
             extra,
         }
     }

@@ -1,6 +1,9 @@
 //! [`Models`]: the models at hand, and which of them a session uses.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use crate::Model;
 
@@ -16,8 +19,17 @@ impl fmt::Debug for NamedModel {
     }
 }
 
+/// Clones share what comes after.
 #[derive(Clone, Debug)]
 pub struct Models {
+    known: Known,
+    /// What the operator put in their place. A chain, and never cut: whoever looks borrows from it,
+    /// and changes are few.
+    next: Arc<OnceLock<Models>>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
     /// Never empty, so that a session always has a model.
     models: Vec<NamedModel>,
     default: Option<String>,
@@ -36,43 +48,84 @@ impl Models {
         let mut models = others;
         models.insert(0, first);
         Models {
-            models,
-            default,
-            vision,
-            embedding: None,
+            known: Known {
+                models,
+                default,
+                vision,
+                embedding: None,
+            },
+            next: Arc::default(),
         }
     }
 
     /// The model that turns texts into vectors.
     #[must_use]
-    pub fn with_embedding(self, embedding: Option<String>) -> Self {
-        Models { embedding, ..self }
+    pub fn with_embedding(mut self, embedding: Option<String>) -> Self {
+        self.known.embedding = embedding;
+        self
+    }
+
+    /// From now on these are the models; what is under way goes on with the one it began with.
+    pub fn replace(&self, others: Models) {
+        let mut others = Some(others);
+        while let Some(models) = others.take() {
+            // Two may come at once: then one of them is the other's.
+            others = self.last().next.set(models).err();
+        }
+    }
+
+    /// Each of them by another of the same id.
+    #[must_use]
+    pub fn map(mut self, wrap: impl FnMut(NamedModel) -> NamedModel) -> Self {
+        self.known.models = self.known.models.into_iter().map(wrap).collect();
+        self
     }
 
     pub fn all(&self) -> &[NamedModel] {
-        &self.models
+        &self.now().models
     }
 
     pub fn get(&self, id: &str) -> Option<&NamedModel> {
-        self.models.iter().find(|model| model.id == id)
+        self.now().get(id)
     }
 
     /// A session's model: its own choice, then the configured default, then the first. An id that
     /// is no longer there counts as none, so that removing a model strands no session.
     pub fn choose(&self, choice: Option<&str>) -> &NamedModel {
-        let ids = [choice, self.default.as_deref()];
+        let now = self.now();
+        let ids = [choice, now.default.as_deref()];
         ids.into_iter()
             .flatten()
-            .find_map(|id| self.get(id))
-            .unwrap_or(&self.models[0])
+            .find_map(|id| now.get(id))
+            .unwrap_or(&now.models[0])
     }
 
     pub fn vision(&self) -> Option<&NamedModel> {
-        self.get(self.vision.as_deref()?)
+        let now = self.now();
+        now.get(now.vision.as_deref()?)
     }
 
     /// None where the operator named none: then texts are compared by their words.
     pub fn embedding(&self) -> Option<&NamedModel> {
-        self.get(self.embedding.as_deref()?)
+        let now = self.now();
+        now.get(now.embedding.as_deref()?)
+    }
+
+    fn last(&self) -> &Models {
+        let mut last = self;
+        while let Some(next) = last.next.get() {
+            last = next;
+        }
+        last
+    }
+
+    fn now(&self) -> &Known {
+        &self.last().known
+    }
+}
+
+impl Known {
+    fn get(&self, id: &str) -> Option<&NamedModel> {
+        self.models.iter().find(|model| model.id == id)
     }
 }

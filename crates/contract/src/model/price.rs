@@ -6,7 +6,7 @@ use crate::Usage;
 
 /// For a million tokens each, in the currency the operator counts in; the prices that ship with the
 /// product are in US dollars.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     pub input: f64,
@@ -24,7 +24,7 @@ pub struct Price {
 }
 
 /// What everything costs once the input is longer than `above` tokens, as a multiple.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LongPrice {
     pub above: u64,

@@ -68,6 +68,22 @@ pub struct Usage {
     pub money: Option<u64>,
 }
 
+impl Usage {
+    /// Of two requests together. A price unknown for one of them is unknown for both.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        let money = self.money.zip(other.money);
+        Usage {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            written: self.written.saturating_add(other.written),
+            output: self.output.saturating_add(other.output),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            money: money.map(|(one, other)| one.saturating_add(other)),
+        }
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -24,9 +24,16 @@ impl<T> Default for Shared<T> {
     }
 }
 
+impl<T> Shared<T> {
+    /// Are they one list, never changed apart?
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl<T: PartialEq> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        self.is_same(other) || self.0 == other.0
     }
 }
 

@@ -215,3 +215,32 @@ async fn a_bad_call_is_refused_before_anybody_is_asked() {
     assert!(matches!(result, Err(CallError::BadArguments { .. })));
     assert!(scene.store.approvals().list(None).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn what_is_asked_and_answered_is_told_to_those_who_follow() {
+    let scene = scene(LONG).await;
+    let mut followed = scene.gate.approvals();
+    let waiting = call(&scene, &scene.caller, 1, path("a"));
+    let asked = followed.recv().await.unwrap();
+    assert_eq!(asked.state, callgate_store::ApprovalState::Pending);
+    let gate = &scene.gate;
+    gate.answer_as(Some("key k1"), asked.id, Decision::Allow, false)
+        .await
+        .unwrap();
+    let answered = followed.recv().await.unwrap();
+    assert_eq!(answered.id, asked.id);
+    assert_eq!(answered.answered_by.as_deref(), Some("key k1"));
+    waiting.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_needs_an_approval_can_change_at_any_time() {
+    let scene = scene(Duration::ZERO).await;
+    assert!(scene.gate.asks_for("delete") && !scene.gate.asks_for("look"));
+    scene.gate.set_ask(vec!["look".to_owned()]);
+    assert!(!scene.gate.asks_for("delete") && scene.gate.asks_for("builtin/look"));
+    let passed = call(&scene, &scene.caller, 1, path("a")).await.unwrap();
+    passed.unwrap();
+    let pending = scene.gate.call(&scene.caller, 2, "look", named([])).await;
+    assert!(matches!(pending, Err(CallError::ApprovalPending { .. })));
+}

@@ -256,3 +256,52 @@ async fn an_unknown_name_suggests_what_the_caller_may_use() {
     let result = scene.gate.call(&caller, 2, "xyz", Default::default()).await;
     assert_eq!(result.unwrap_err().to_string(), "no method 'xyz'");
 }
+
+#[tokio::test]
+async fn who_lists_everything_finds_each_under_a_name_that_means_it() {
+    let scene = Scene::new().await;
+    scene
+        .add(answering("f", "plugin").from(plugin("p")))
+        .add(answering("f", "builtin"))
+        .add(answering("g", "builtin"));
+    let named = scene.gate.named(&scene.caller);
+    let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["builtin__f", "f", "g"]);
+    for (name, method) in &named {
+        let found = scene.gate.find(name).unwrap();
+        assert!(Arc::ptr_eq(&found, method), "{name}");
+    }
+    let one = caller(Surface::Code, only(&["builtin/f"]));
+    let named = scene.gate.named(&one);
+    let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["builtin__f"], "what is not granted is not listed");
+}
+
+#[tokio::test]
+async fn an_origins_methods_are_replaced_at_once_and_others_are_told() {
+    let scene = Scene::new().await;
+    let origin = Origin::Mcp("m".into());
+    let mut changes = scene.gate.changes();
+    let methods = |names: &[&str]| -> Vec<Arc<dyn Method>> {
+        let from = |name: &&str| answering(name, "x").from(Origin::Mcp("m".into()));
+        let methods = names.iter().map(from);
+        methods
+            .map(|method| Arc::new(method) as Arc<dyn Method>)
+            .collect()
+    };
+    assert!(
+        scene
+            .gate
+            .replace_origin(&origin, methods(&["a", "b"]))
+            .is_empty()
+    );
+    assert!(changes.has_changed().unwrap());
+    changes.mark_unchanged();
+    let refused = scene
+        .gate
+        .replace_origin(&origin, methods(&["b", "no name"]));
+    assert_eq!(refused.len(), 1);
+    assert!(changes.has_changed().unwrap());
+    let found = |name: &str| scene.gate.find(name).is_some();
+    assert!(!found("a") && found("b") && !found("no name"));
+}

@@ -66,7 +66,7 @@ fn goes_on_without_thoughts(body: &Map<String, Json>) -> bool {
     told && answered && !thought
 }
 
-/// This wire knows neither penalties nor seeds.
+/// This wire knows neither penalties nor seeds nor formats.
 fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
     let stop = Some(&options.stop).filter(|stop| !stop.is_empty());
     let fields = [

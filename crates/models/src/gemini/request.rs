@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{SIGNATURE, SIGNED_BY};
 use crate::{
-    calls,
+    calls, format,
     parts::{data, is_web, words},
     weave::{self, Piece},
     wire::{Dialect, Wire, insert, overlay, schema},
@@ -42,7 +42,11 @@ pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
 
 fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
     let stop = Some(&options.stop).filter(|stop| !stop.is_empty());
+    let format = options.response_format.as_ref();
+    let json = format::is_json(format).then(|| json!("application/json"));
     let fields = [
+        ("responseMimeType", json),
+        ("responseJsonSchema", format::schema(format).cloned()),
         ("temperature", options.temperature.map(Json::from)),
         ("topP", options.top_p.map(Json::from)),
         ("presencePenalty", options.presence_penalty.map(Json::from)),

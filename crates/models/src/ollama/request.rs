@@ -6,7 +6,7 @@ use callgate_contract::{ModelMessage, ModelOptions, ModelRequest, Part, ToolChoi
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    calls,
+    calls, format,
     parts::{data, text_with_media, words},
     wire::{Dialect, insert, overlay},
 };
@@ -49,6 +49,9 @@ fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
         ("seed", options.seed.map(Json::from)),
         ("stop", stop.map(|stop| json!(stop))),
     ];
+    let format = options.response_format.as_ref();
+    let json = format::is_json(format).then(|| json!("json"));
+    insert(body, [("format", format::schema(format).cloned().or(json))]);
     let mut set = Map::new();
     insert(&mut set, fields);
     if !set.is_empty() {

@@ -45,6 +45,7 @@ fn options(dialect: &Dialect, options: &ModelOptions, body: &mut Map<String, Jso
         (limit, options.max_tokens.map(Json::from)),
         ("seed", options.seed.map(Json::from)),
         ("stop", stop.map(|stop| json!(stop))),
+        ("response_format", options.response_format.clone()),
     ];
     insert(body, fields);
     overlay(body, &options.extra);

@@ -4,7 +4,7 @@ use callgate_contract::{ModelMessage, ModelOptions, ModelRequest, Part, ToolChoi
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    calls,
+    calls, format,
     parts::{is_web, made, sound, words},
     weave::{self, Piece},
     wire::{Dialect, Wire, insert, overlay},
@@ -39,7 +39,9 @@ fn can_reason(model: &str) -> bool {
 
 /// This wire knows neither penalties nor seeds nor stop texts.
 fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
+    let format = options.response_format.as_ref().map(format::flat);
     let fields = [
+        ("text", format.map(|format| json!({"format": format}))),
         ("temperature", options.temperature.map(Json::from)),
         ("top_p", options.top_p.map(Json::from)),
         ("max_output_tokens", options.max_tokens.map(Json::from)),

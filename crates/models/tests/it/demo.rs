@@ -4,7 +4,7 @@ use callgate_contract::{CallArguments, Model, ModelMessage, ModelReply, ModelReq
 use callgate_models::Demo;
 use serde_json::json;
 
-const PROMPT: &str = "now(zone=None)\nremember(name, text)\nsend_message(text)";
+const PROMPT: &str = "now(zone=None)\nremember(name, text)\nsend_message(text)\nsend_file(path)";
 
 async fn ask(prompt: &str, said: &str, tools: &[&str]) -> ModelReply {
     let mut request =
@@ -32,6 +32,10 @@ async fn code_mode_answers_with_python() {
         (
             "What time is it? No, send good news!",
             "send_message(\"[offline demo] good news\")",
+        ),
+        (
+            "Draw the first squares and send them",
+            "send_file(\"/app/shared/squares.png\")",
         ),
     ] {
         let reply = ask(PROMPT, said, &[]).await;
@@ -63,6 +67,8 @@ async fn what_it_cannot_do_it_says() {
         // No such method is offered.
         ask("", "What time is it?", &[]).await,
         ask("", "What time is it?", &["remember"]).await,
+        // There is nothing to send before code has drawn it.
+        ask("", "Draw a chart", &["send_file"]).await,
     ];
     for reply in asked {
         assert!(

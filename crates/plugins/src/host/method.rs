@@ -1,10 +1,12 @@
-//! Any other method, by its name: with the rights of whoever the plugin acts for.
+//! Any other method, by its name, and which there are: with the rights of whoever the plugin acts for.
 
-use callgate_contract::{Arguments, Caller, JournalId, Kind, MethodError, Value, json};
+use callgate_contract::{
+    Arguments, Caller, Effect, JournalId, Kind, MethodError, Surface, Value, json,
+};
 use callgate_gate::{Call, Function, Gate, method as function};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::{failed, value};
 use crate::context::{dict, text};
@@ -19,6 +21,7 @@ struct Made {
 }
 
 pub(super) fn methods(gate: &Gate) -> Vec<Function> {
+    let listing = listing(gate);
     // Weak: the method lives in the gate itself.
     let gate = gate.downgrade();
     let call = move |call: Call, made: Made| {
@@ -32,7 +35,48 @@ pub(super) fn methods(gate: &Gate) -> Vec<Function> {
         function("method_call", Kind::Tool, call)
             .doc("Calls any method by its name, with the rights of whoever the plugin acts for.")
             .deadline(std::time::Duration::from_secs(3600)),
+        listing,
     ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Known {
+    /// The version of the last answer; if nothing has changed since, there is nothing to say.
+    #[serde(default)]
+    version: Option<u64>,
+}
+
+fn listing(gate: &Gate) -> Function {
+    let gate = gate.downgrade();
+    let list = move |call: Call, known: Known| {
+        let gate = gate.upgrade();
+        async move {
+            let gate = gate.ok_or_else(|| failed("the host is being stopped"))?;
+            let version = *gate.changes().borrow();
+            if known.version == Some(version) {
+                return Ok(Value::Null);
+            }
+            let caller = Caller {
+                surface: Surface::ToolCall,
+                ..call.caller
+            };
+            let methods: Vec<Json> = gate
+                .named(&caller)
+                .iter()
+                .map(|(name, method)| {
+                    let info = method.info();
+                    json!({
+                        "name": name, "origin": info.origin.to_string(),
+                        "description": info.description, "parameters": info.parameters,
+                    })
+                })
+                .collect();
+            value(json!({"version": version, "methods": methods}))
+        }
+    };
+    function("method_list", Kind::Tool, list)
+        .doc("The methods that a model might be offered here, or None if nothing has changed.")
+        .effect(Effect::Pure)
 }
 
 async fn make(gate: &Gate, caller: Caller, made: Made) -> Result<Value, MethodError> {

@@ -1,4 +1,5 @@
-//! Plugins about plugins: loading anew, switching on and off, and packages for their own worker.
+//! Plugins about plugins: loading anew, switching on and off, methods that come and go, and packages
+//! for their own worker.
 
 use std::{sync::Weak, time::Duration};
 
@@ -6,6 +7,7 @@ use callgate_contract::{Effect, Kind, MethodError, Value};
 use callgate_gate::{Call, Function, method as function};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use super::failed;
 use crate::{Plugins, plugins::Inner};
@@ -30,9 +32,36 @@ struct Install {
     specs: Vec<String>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Offer {
+    worker: String,
+    plugin: String,
+    /// All it has now, as when it was loaded.
+    methods: Vec<Json>,
+}
+
+/// Tools of a plugin come and go while it runs.
+fn offering(plugins: &Weak<Inner>) -> Function {
+    let plugins = plugins.clone();
+    let offer = move |_: Call, offer: Offer| {
+        let plugins = plugins.upgrade();
+        async move {
+            let plugins = plugins.ok_or_else(|| failed("the host is being stopped"))?;
+            let methods = offer.methods.into_iter().map(serde_json::from_value);
+            let methods = methods.collect::<Result<_, _>>().map_err(failed)?;
+            let known = plugins.offer_anew(&offer.worker, &offer.plugin, methods);
+            Ok(Value::Bool(known))
+        }
+    };
+    function("plugin_methods", Kind::Tool, offer)
+        .doc("The plugin has these methods from now on.")
+        .effect(Effect::Idempotent)
+}
+
 pub(super) fn methods(plugins: &Weak<Inner>) -> Vec<Function> {
     let (reloading, switching, installing) = (plugins.clone(), plugins.clone(), plugins.clone());
     vec![
+        offering(plugins),
         function("plugin_reload", Kind::Tool, move |_: Call, named: Named| {
             let plugins = upgraded(&reloading);
             async move {

@@ -6,6 +6,7 @@ mod condition;
 mod messages;
 mod overlay;
 mod presets;
+mod runs;
 pub(crate) mod users;
 mod values;
 
@@ -116,8 +117,7 @@ async fn select(store: &Store, ask: &Ask) -> Result<Vec<Row>, MethodError> {
         "preset" => presets::rows(store).await?,
         "user" => users::rows(store).await?,
         "plugin_data" => values::rows(store, equal_to(&wanted, "plugin_key")).await?,
-        // What code ran is in our journal, which is not open to plugins.
-        "exec_code" => Vec::new(),
+        "exec_code" => runs::rows(store, &wanted).await?,
         other => return Err(unknown(other)),
     };
     let mut kept = Vec::with_capacity(rows.len());

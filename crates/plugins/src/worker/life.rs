@@ -23,8 +23,8 @@ const ROW: Duration = Duration::from_secs(60);
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
 impl Worker {
-    /// Ends the process after its plugins have been told.
-    pub(crate) async fn stop(&self) {
+    /// Ends the process after its plugins have been told; the next need starts another.
+    pub async fn stop(&self) {
         let running = lock(&self.state).current.take();
         let Some(running) = running else {
             return;
@@ -154,6 +154,8 @@ impl Worker {
             let in_a_row = state.died.is_some_and(|died| died.elapsed() < ROW);
             state.deaths = if in_a_row { state.deaths + 1 } else { 1 };
             state.died = Some(Instant::now());
+            state.ends += 1;
+            state.last_end = Some(death.reason.clone());
             let evicted = death.blamed.as_ref().and_then(|plugin| state.blame(plugin));
             if evicted.is_some() {
                 // The others have done nothing.

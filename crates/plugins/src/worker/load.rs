@@ -19,12 +19,11 @@ impl Worker {
         self: &Arc<Self>,
         sources: Vec<Source>,
     ) -> Vec<(Source, Result<Loaded, WorkerError>)> {
+        for source in &sources {
+            self.expect(source);
+        }
         let covered = {
-            let mut state = lock(&self.state);
-            for source in &sources {
-                state.sources.retain(|known| known.path != source.path);
-                state.sources.push(source.clone());
-            }
+            let state = lock(&self.state);
             state.current.as_ref().is_none_or(|running| {
                 let inside = |source: &Source| {
                     let walls = &running.live.inside;
@@ -58,6 +57,21 @@ impl Worker {
         results
     }
 
+    /// Will load the plugin when it starts.
+    pub(crate) fn expect(&self, source: &Source) {
+        let mut state = lock(&self.state);
+        state.sources.retain(|known| known.path != source.path);
+        state.sources.push(source.clone());
+    }
+
+    /// Starts, if there is anything to load, and returns when all of it is.
+    pub(crate) async fn warm(self: &Arc<Self>) -> Result<(), WorkerError> {
+        if self.has_plugins() {
+            self.running().await?.all_loaded().await;
+        }
+        Ok(())
+    }
+
     async fn load_one(self: &Arc<Self>, source: &Source) -> Result<Loaded, WorkerError> {
         let running = self.running().await?;
         self.load_into(&running, source).await
@@ -88,20 +102,38 @@ impl Worker {
         source: &Source,
     ) -> Result<Loaded, WorkerError> {
         let result = self.try_load(running, source).await;
+        let plugins = self.plugins.upgrade();
         match &result {
             Ok(loaded) => {
                 running.live.knows(&loaded.id, source.path.clone());
                 let id = loaded.id.clone();
+                lock(&self.state).failed.remove(&id);
+                if let Some(plugins) = plugins {
+                    plugins.remember(source, loaded);
+                    if !plugins.loaded(self, source, loaded).await {
+                        self.hush(running, &id).await;
+                    }
+                }
                 running.loaded.send_modify(|(ids, _)| ids.push(id));
-                if let Some(plugins) = self.plugins.upgrade() {
-                    plugins.loaded(self, source, loaded).await;
+            }
+            Err(error) => {
+                let mut state = lock(&self.state);
+                state.sources.retain(|known| known.path != source.path);
+                if let Some(id) = plugins.and_then(|plugins| plugins.lost(source)) {
+                    state.failed.insert(id, error.clone());
                 }
             }
-            Err(_) => lock(&self.state)
-                .sources
-                .retain(|known| known.path != source.path),
         }
         result
+    }
+
+    /// A plugin that the operator disabled is told so, each time it is loaded.
+    async fn hush(&self, running: &Running, plugin: &str) {
+        let arguments = vec![("plugin".to_owned(), Value::Str(plugin.to_owned()))];
+        let told = self.ask_live(&running.live, "disabled", arguments, None);
+        if let Err(error) = told.await {
+            tracing::debug!(plugin, %error, "a plugin was not told that it is disabled");
+        }
     }
 
     async fn try_load(&self, running: &Running, source: &Source) -> Result<Loaded, WorkerError> {

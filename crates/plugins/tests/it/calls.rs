@@ -1,6 +1,8 @@
 //! A method of a plugin through the gate: what reaches it, what comes back, what is recorded.
 
-use callgate_contract::{Caller, JournalId, Surface, Value};
+use std::sync::Arc;
+
+use callgate_contract::{Caller, Grant, JournalId, Surface, Value};
 
 use crate::scene::{Scene, session};
 
@@ -142,5 +144,61 @@ async fn plugin_code_acts_for_the_user_and_later_for_itself() {
     let named = |user: &str| Value::Tuple(vec![user.into(), session().to_string().into()]);
     assert_eq!(scene.value("begin", Vec::new()).await, named("u1"));
     let late = scene.value("end", Vec::new()).await;
-    assert_eq!(late, Value::List(vec![named("plugin:probe")]));
+    assert_eq!(late, Value::List(vec![named("plugin:acting")]));
+}
+
+#[tokio::test]
+async fn a_call_that_is_stopped_is_cancelled_in_the_plugin() {
+    let scene = Scene::new().await;
+    let code = "import asyncio\nseen = []\n\
+                async def wait():\n    \
+                    seen.append('begun')\n    \
+                    try:\n        await asyncio.sleep(600)\n    \
+                    except asyncio.CancelledError:\n        \
+                        seen.append('cancelled')\n        raise\n\
+                async def look():\n    return ' '.join(seen)\n";
+    scene.load("slow", code).await.unwrap();
+    let caller = Caller {
+        journal: JournalId::fresh(),
+        grant: Arc::new(Grant::everything()),
+        ..scene.caller.clone()
+    };
+    let until = async |expected: &str| {
+        while scene.value("look", Vec::new()).await != expected.into() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    let stop = async {
+        until("begun").await;
+        caller.grant.budget.cancel().cancel();
+    };
+    let (ended, ()) = tokio::join!(scene.call_as(&caller, "wait", Vec::new()), stop);
+    let told = "'wait' was stopped; it may still have taken effect";
+    assert_eq!(ended.unwrap_err().to_string(), told);
+    until("begun cancelled").await;
+    let [call] = scene.recorded(caller.journal).await.try_into().unwrap();
+    assert_eq!(call.outcome.unwrap().result.unwrap_err(), told);
+}
+
+#[tokio::test]
+async fn what_a_plugin_asks_of_the_host_is_the_plugins_to_answer_for() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Nothing {}
+
+    let scene = Scene::new().await;
+    let handler = async |call: callgate_gate::Call, _: Nothing| {
+        let payer = call.caller.grant.budget.payer().clone();
+        let (origin, method) = (payer.origin, payer.method);
+        Ok::<_, callgate_contract::MethodError>(format!("{origin:?} {method:?}"))
+    };
+    let made = callgate_gate::method("who_pays", callgate_contract::Kind::Tool, handler)
+        .exposure(callgate_contract::Exposure::PLUGINS);
+    scene.gate.register(Arc::new(made)).unwrap();
+    let code = "from callgate_worker import host\n\
+                async def ask():\n    return await host.call('who_pays')\n";
+    scene.load("payer", code).await.unwrap();
+    assert_eq!(
+        scene.value("ask", Vec::new()).await,
+        "Some(\"plugin:payer\") Some(\"ask\")".into()
+    );
 }

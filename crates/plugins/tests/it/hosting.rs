@@ -327,3 +327,74 @@ async fn a_host_method_asks_its_caller_back() {
     let answer = ask(&scene, "back", json!({})).await;
     assert_eq!(answer, json!([6]));
 }
+
+#[tokio::test]
+async fn what_code_ran_is_listed_as_upstream_lists_it() {
+    let scene = scene().await;
+    let id = callgate_contract::JournalId::fresh();
+    let start = callgate_store::RunStart {
+        id,
+        session: session(),
+        user: "u1".to_owned(),
+        role: callgate_contract::Role::User,
+        surface: callgate_contract::Surface::Code,
+        code: Some("print(1)".to_owned()),
+        allowed: callgate_contract::Allowed::All,
+        seed: [0; 16],
+        turn: None,
+    };
+    scene.store.journal().begin(&start).await.unwrap();
+    let report = json!({ "stdout": "1\n", "wall_ms": 12.4 });
+    let stop = callgate_contract::Stop::Inspect;
+    scene
+        .store
+        .journal()
+        .finish(id, stop, &report)
+        .await
+        .unwrap();
+    let mut asked = json!({ "model": "exec_code", "verb": "list", "filters": { "chat_key": "cli-private_u1" } });
+    let rows = ask(&scene, "query", asked.clone()).await;
+    assert_eq!(rows.as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&rows[0]["code_text"], &rows[0]["outputs"]),
+        (&json!("print(1)"), &json!("1\n"))
+    );
+    assert_eq!(
+        (&rows[0]["stop_type"], &rows[0]["success"]),
+        (&json!(9), &json!(true))
+    );
+    asked["filters"] = json!({ "chat_key": "cli-private_u2" });
+    assert_eq!(ask(&scene, "query", asked).await, json!([]));
+}
+
+#[tokio::test]
+async fn methods_come_and_go_while_a_plugin_runs() {
+    let scene = scene().await;
+    let names = |listed: &Json| -> Vec<String> {
+        let methods = listed["methods"].as_array().unwrap().iter();
+        let own = methods.filter(|method| method["origin"] == "plugin:asking");
+        own.map(|method| method["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let listed = ask(&scene, "method_list", json!({"version": null})).await;
+    assert!(names(&listed).contains(&"items".to_owned()), "{listed}");
+    let known = json!({"version": listed["version"]});
+    let unchanged = ask(&scene, "method_list", known.clone()).await;
+    assert_eq!(unchanged, Json::Null);
+
+    let method = |name: &str| {
+        json!({
+            "name": name, "aliases": [], "title": name, "description": "", "doc": "",
+            "parameters": {"type": "object", "properties": {"name": {}, "arguments": {}}},
+            "returns": "Any", "kind": "tool", "effect": "effectful", "exposure": {},
+            "deadline": null, "binding": "loose",
+        })
+    };
+    let offer = json!({"plugin": "asking", "methods": [method("ask"), method("later")]});
+    assert_eq!(ask(&scene, "plugin_methods", offer).await, json!(true));
+    let listed = ask(&scene, "method_list", known).await;
+    assert_eq!(names(&listed), ["ask", "later"]);
+    assert!(scene.gate.find("items").is_none());
+    let other = json!({"plugin": "of_another_worker", "methods": []});
+    assert_eq!(ask(&scene, "plugin_methods", other).await, json!(false));
+}

@@ -13,6 +13,13 @@ async def write(path):
     return True
 async def listed(path):
     return sorted(os.listdir(path))
+async def holds(inode):
+    def there(descriptor):
+        try:
+            return os.fstat(descriptor).st_ino == inode
+        except OSError:
+            return False
+    return any(there(descriptor) for descriptor in range(1024))
 async def environment():
     return sorted(os.environ)
 async def temporary():
@@ -78,6 +85,19 @@ async fn a_worker_reaches_its_own_files_and_no_others() {
     assert!(temporary.as_str().unwrap().contains("workers/probe/tmp"));
     assert_eq!(scene.value("threads", Vec::new()).await, Value::from("x\n"));
     assert_ne!(scene.value("outside", Vec::new()).await, Value::Int(0));
+}
+
+#[tokio::test]
+async fn a_worker_inherits_no_open_file() {
+    use std::os::unix::fs::MetadataExt;
+    // As if whoever started us had left it open.
+    let bait = tempfile::tempfile().unwrap();
+    rustix::io::fcntl_setfd(&bait, rustix::io::FdFlags::empty()).unwrap();
+    let inode = i64::try_from(bait.metadata().unwrap().ino()).unwrap();
+    let scene = Scene::new().await;
+    scene.load("files", CODE).await.unwrap();
+    let held = scene.value("holds", vec![Value::Int(inode)]).await;
+    assert_eq!(held, Value::Bool(false));
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use callgate_contract::Role;
 use callgate_store::Key;
 
 use super::{Api, problem::Problem};
+use crate::remote::METHOD;
 
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "callgate_key";
@@ -28,6 +29,8 @@ pub(crate) enum Scope {
     Open,
     /// See and call the methods that remote callers may.
     Methods,
+    /// The same, or of those only the ones that the key names.
+    SomeMethods,
     /// Everything.
     Operator,
 }
@@ -36,7 +39,7 @@ impl Scope {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Scope::Open => "none",
-            Scope::Methods => "methods",
+            Scope::Methods | Scope::SomeMethods => "methods",
             Scope::Operator => "operator",
         }
     }
@@ -51,7 +54,11 @@ pub(crate) struct Access {
 impl Access {
     pub(crate) fn holds(&self, scope: Scope) -> bool {
         let held = |word: &str| self.key.scopes.iter().any(|scope| scope == word);
-        scope == Scope::Open || held(scope.word()) || held(Scope::Operator.word())
+        let named = || self.key.scopes.iter().any(|held| held.starts_with(METHOD));
+        scope == Scope::Open
+            || held(scope.word())
+            || held(Scope::Operator.word())
+            || (scope == Scope::SomeMethods && named())
     }
 
     pub(crate) fn role(&self) -> Role {
@@ -129,9 +136,19 @@ fn key_text(method: &Method, headers: &HeaderMap) -> Option<String> {
 const BURST: f64 = 200.0;
 const PER_SECOND: f64 = 50.0;
 
-/// A bucket for each key. A mutex, held for the arithmetic.
-#[derive(Default)]
-pub(super) struct Rates(Mutex<HashMap<String, Bucket>>);
+/// A bucket for each key.
+pub(crate) struct Rates {
+    burst: f64,
+    per_second: f64,
+    /// A mutex, held for the arithmetic.
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Rates::new(BURST, PER_SECOND)
+    }
+}
 
 struct Bucket {
     left: f64,
@@ -139,16 +156,24 @@ struct Bucket {
 }
 
 impl Rates {
+    pub(crate) fn new(burst: f64, per_second: f64) -> Self {
+        Rates {
+            burst,
+            per_second,
+            buckets: Mutex::default(),
+        }
+    }
+
     /// Keys are few: only verified ones come here.
-    fn pass(&self, key: &str) -> bool {
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn pass(&self, key: &str) -> bool {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let bucket = buckets.entry(key.to_owned()).or_insert(Bucket {
-            left: BURST,
+            left: self.burst,
             seen: now,
         });
-        let back = now.duration_since(bucket.seen).as_secs_f64() * PER_SECOND;
-        bucket.left = (bucket.left + back).min(BURST);
+        let back = now.duration_since(bucket.seen).as_secs_f64() * self.per_second;
+        bucket.left = (bucket.left + back).min(self.burst);
         bucket.seen = now;
         let pass = bucket.left >= 1.0;
         bucket.left -= f64::from(pass);

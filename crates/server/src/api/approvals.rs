@@ -1,9 +1,6 @@
 //! Approvals: what waits for the operator's word, and giving it.
 
-use axum::{
-    Json as Body,
-    extract::{Path, State},
-};
+use axum::{Extension, Json as Body, extract::State};
 use callgate_contract::SessionKey;
 use callgate_store::{Approval, ApprovalState, Decision};
 use jiff::Timestamp;
@@ -13,7 +10,8 @@ use serde_json::Value as Json;
 
 use super::{
     Api, Outcome,
-    input::{Given, Params},
+    access::Access,
+    input::{Given, Params, Path},
     list::{List, Piece},
     route::{Routes, Verb},
 };
@@ -43,12 +41,13 @@ struct Which {
     piece: Piece,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct ApprovalView {
+/// What waits for the operator's word, or waited.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ApprovalView {
     id: i64,
     method: String,
     arguments: Json,
-    session: SessionKey,
+    pub(crate) session: SessionKey,
     user: String,
     /// The run or turn that asks.
     journal: String,
@@ -59,6 +58,8 @@ struct ApprovalView {
     asked_at: Timestamp,
     #[schemars(with = "Option<String>")]
     answered_at: Option<Timestamp>,
+    /// Whose word it was.
+    answered_by: Option<String>,
 }
 
 impl From<Approval> for ApprovalView {
@@ -74,6 +75,7 @@ impl From<Approval> for ApprovalView {
             state: approval.state,
             asked_at: approval.asked_at,
             answered_at: approval.answered_at,
+            answered_by: approval.answered_by,
         }
     }
 }
@@ -100,6 +102,7 @@ struct Word {
 
 async fn answer(
     State(api): State<Api>,
+    Extension(access): Extension<Access>,
     Path(approval): Path<i64>,
     Given(word): Given<Word>,
 ) -> Outcome<Json> {
@@ -110,6 +113,7 @@ async fn answer(
             false => Decision::Deny,
         },
         always: word.always,
+        by: format!("key {}", access.key.id),
     };
-    Ok(Body((api.operations().settle)(ask).await?))
+    Ok(Body(api.operations().settle.ask(ask).await?))
 }

@@ -1,11 +1,8 @@
 //! Conversations: the model's histories of a session.
 
-use axum::{
-    Json as Body,
-    extract::{Path, State},
-};
+use axum::{Json as Body, extract::State};
 use callgate_contract::{ConversationId, SessionKey};
-use callgate_store::{Conversation, ConversationUpdate, HistoryRow};
+use callgate_store::{Conversation, ConversationUpdate, HistoryRow, NewConversation};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::{
     Api, Outcome,
-    input::{Given, Params},
+    input::{Given, Params, Path},
     list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},
@@ -29,6 +26,15 @@ pub(super) fn routes(routes: &mut Routes) {
         )
         .query::<Which>()
         .gives::<List<ConversationView>>();
+    routes
+        .add(
+            Verb::Post,
+            "/api/conversations",
+            "Begin a new one in a session",
+            create,
+        )
+        .takes::<New>()
+        .gives::<ConversationView>();
     routes
         .add(
             Verb::Get,
@@ -167,6 +173,28 @@ async fn list(
     }
     let next = piece.next;
     Ok(Body(List { items, next }))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct New {
+    session: SessionKey,
+    title: Option<String>,
+    persona: Option<String>,
+}
+
+async fn create(State(api): State<Api>, Given(new): Given<New>) -> Outcome<ConversationView> {
+    if let Some(persona) = &new.persona {
+        api.store().personas().get(persona).await?;
+    }
+    let begun = NewConversation {
+        title: new.title,
+        persona: new.persona,
+        ..NewConversation::default()
+    };
+    let conversations = api.store().conversations();
+    let made = conversations.create(&new.session, begun).await?;
+    Ok(Body(view(&api, made).await?))
 }
 
 async fn show(State(api): State<Api>, Path(id): Path<String>) -> Outcome<Whole> {

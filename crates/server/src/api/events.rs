@@ -17,9 +17,10 @@ use serde::Deserialize;
 use super::{
     Api,
     input::Params,
+    problem::Problem,
     route::{Routes, Verb},
 };
-use crate::live::{Heard, Subscription};
+use crate::live::{Heard, Subscription, Topic, Topics, Wish};
 
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -34,17 +35,29 @@ pub(super) fn routes(routes: &mut Routes) {
 struct Which {
     /// Only of this session.
     session: Option<SessionKey>,
+    /// Some of turns, runs, jobs, approvals, changes, logs, with commas between them; all but logs
+    /// where none are named.
+    topics: Option<String>,
 }
 
 async fn events(
     State(api): State<Api>,
     Params(which): Params<Which>,
     headers: HeaderMap,
-) -> Sse<impl Stream<Item = Result<sse::Event, Infallible>>> {
+) -> Result<Sse<impl Stream<Item = Result<sse::Event, Infallible>>>, Problem> {
+    let topics = which.topics.as_deref().map(Topics::read).transpose();
+    let topics = topics.map_err(|word| {
+        let known: Vec<&str> = Topic::ALL.iter().map(|(_, name)| *name).collect();
+        Problem::bad(format!("'{word}' is no topic")).hint(known.join(", "))
+    })?;
+    let wish = Wish {
+        session: which.session,
+        topics: topics.unwrap_or_default(),
+    };
     let last = headers.get("last-event-id");
     let last = last.and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let subscription = api.live().subscribe(which.session, last.as_deref());
-    Sse::new(Events(subscription)).keep_alive(KeepAlive::new().interval(ALIVE))
+    let subscription = api.live().subscribe(wish, last.as_deref());
+    Ok(Sse::new(Events(subscription)).keep_alive(KeepAlive::new().interval(ALIVE)))
 }
 
 struct Events(Subscription);
@@ -65,6 +78,7 @@ impl Stream for Events {
 fn told(heard: &Heard) -> sse::Event {
     match heard {
         Heard::Reset => sse::Event::default().event("reset").data("{}"),
+        Heard::Closing => sse::Event::default().event("closing").data("{}"),
         Heard::Told { id, text } => sse::Event::default().id(id).data(text),
     }
 }

@@ -2,8 +2,7 @@
 
 use axum::{
     Json as Body,
-    body::Bytes,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use super::{
     Api, Outcome,
+    input::{Path, Raw},
     list::List,
     problem::Problem,
     route::{Routes, Verb},
@@ -47,6 +47,7 @@ pub(super) fn routes(routes: &mut Routes) {
             "Hand in a file, as uploads/NAME",
             write,
         )
+        .takes_bytes("application/octet-stream")
         .gives::<FileView>();
 }
 
@@ -107,7 +108,7 @@ async fn read(
 async fn write(
     State(api): State<Api>,
     Path((session, path)): Path<(SessionKey, String)>,
-    bytes: Bytes,
+    Raw(bytes): Raw,
 ) -> Outcome<FileView> {
     let Some(name) = path.strip_prefix("uploads/") else {
         let hint = "PUT .../files/uploads/NAME";

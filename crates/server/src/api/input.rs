@@ -2,6 +2,7 @@
 
 use axum::{
     Json,
+    body::Bytes,
     extract::{FromRequest, FromRequestParts, Query, Request},
     http::request::Parts,
 };
@@ -35,6 +36,37 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
             Ok(Query(query)) => Ok(Params(query)),
             Err(rejection) => Err(Problem::bad(rejection.body_text())
                 .hint("GET /api/openapi.json describes every request")),
+        }
+    }
+}
+
+/// What stands in the path.
+pub(super) struct Path<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(path)) => Ok(Path(path)),
+            Err(rejection) => Err(Problem::bad(rejection.body_text())
+                .hint("GET /api/openapi.json describes every request")),
+        }
+    }
+}
+
+/// The body as it came.
+pub(super) struct Raw(pub(super) Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Raw {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Bytes::from_request(request, state).await {
+            Ok(body) => Ok(Raw(body)),
+            Err(rejection) => {
+                Err(Problem::bad(rejection.body_text()).hint("send at most 64 MB at once"))
+            }
         }
     }
 }

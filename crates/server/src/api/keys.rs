@@ -2,7 +2,7 @@
 
 use axum::{
     Json as Body,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     Api, Outcome,
     access::{COOKIE, Scope},
-    input::Given,
+    input::{Given, Path},
     list::List,
     problem::Problem,
     route::{Routes, Verb},
 };
+use crate::scope::{SCOPES, unknown_scope};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -80,7 +81,7 @@ async fn list(State(api): State<Api>) -> Outcome<List<KeyView>> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewKey {
-    /// `methods` or `operator`.
+    /// Each of `operator`, `methods`, `method:NAME`, `chat`, `models`.
     scopes: Vec<String>,
 }
 
@@ -91,11 +92,9 @@ struct MadeKey {
     key: String,
 }
 
-const SCOPES: [&str; 2] = ["methods", "operator"];
-
 async fn create(State(api): State<Api>, Given(new): Given<NewKey>) -> Outcome<MadeKey> {
-    if let Some(other) = new.scopes.iter().find(|it| !SCOPES.contains(&it.as_str())) {
-        let hint = format!("scopes are {}", SCOPES.join(", "));
+    if let Some(other) = unknown_scope(&new.scopes) {
+        let hint = format!("there are {SCOPES}");
         return Err(Problem::bad(format!("'{other}' is no scope")).hint(hint));
     }
     let (id, key) = api.store().keys().create(&new.scopes).await?;
@@ -104,6 +103,7 @@ async fn create(State(api): State<Api>, Given(new): Given<NewKey>) -> Outcome<Ma
 
 async fn revoke(State(api): State<Api>, Path(id): Path<String>) -> Outcome<()> {
     api.store().keys().revoke(&id).await?;
+    api.remote().clients().key_revoked(&id);
     Ok(Body(()))
 }
 

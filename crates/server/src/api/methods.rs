@@ -1,9 +1,6 @@
 //! Methods: which there are, and calling one.
 
-use axum::{
-    Extension, Json as Body,
-    extract::{Path, State},
-};
+use axum::{Extension, Json as Body, extract::State};
 use callgate_contract::{
     Allowed, Budget, Caller, Effect, Exposure, Grant, JournalId, Kind, MethodInfo, SessionKey,
     Surface,
@@ -17,11 +14,12 @@ use std::sync::Arc;
 use super::{
     Api, Outcome,
     access::{Access, Scope},
-    input::{Given, Params},
+    input::{Given, Params, Path},
     list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},
     sessions::page_session,
+    statistics::{self, Callers, Statistics},
 };
 use crate::operations::CallAsk;
 
@@ -38,7 +36,7 @@ pub(super) fn routes(routes: &mut Routes) {
         .scope(Scope::Methods);
     routes
         .add(Verb::Get, "/api/methods/{name}", "One method", show)
-        .gives::<MethodView>()
+        .gives::<Whole>()
         .scope(Scope::Methods);
     routes
         .add(
@@ -97,6 +95,15 @@ impl From<&MethodInfo> for MethodView {
             deadline_seconds: info.deadline.as_secs_f64(),
         }
     }
+}
+
+/// With what only operators see.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Whole {
+    #[serde(flatten)]
+    method: MethodView,
+    statistics: Option<Statistics>,
+    callers: Option<Callers>,
 }
 
 /// An operator sees what any caller may use, another key what remote callers may.
@@ -158,15 +165,28 @@ async fn show(
     State(api): State<Api>,
     Extension(access): Extension<Access>,
     Path(name): Path<String>,
-) -> Outcome<MethodView> {
-    let found = visible(&api, &access)?
-        .into_iter()
-        .find(|method| method.name == name || format!("{}/{}", method.origin, method.name) == name);
+) -> Outcome<Whole> {
     let missing = || {
         Problem::missing(format!("no method '{name}' is for this key"))
             .hint("GET /api/methods lists them")
     };
-    found.map(Body).ok_or_else(missing)
+    let found = visible(&api, &access)?
+        .into_iter()
+        .find(|method| method.name == name || format!("{}/{}", method.origin, method.name) == name);
+    let method = found.ok_or_else(missing)?;
+    let full = format!("{}/{}", method.origin, method.name);
+    let (mut told, mut may) = (None, None);
+    if access.holds(Scope::Operator)
+        && let Some(known) = api.gate().find(&full)
+    {
+        told = Some(statistics::of(&api, known.info()).await?);
+        may = Some(statistics::callers(&api, known.info()).await?);
+    }
+    Ok(Body(Whole {
+        method,
+        statistics: told,
+        callers: may,
+    }))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -207,5 +227,5 @@ async fn call(
         user: access.user(),
         role: access.role(),
     };
-    Ok(Body((api.operations().call)(ask).await?))
+    Ok(Body(api.operations().call.ask(ask).await?))
 }

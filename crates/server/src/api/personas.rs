@@ -1,21 +1,22 @@
 //! Personas: who answers.
 
-use axum::{
-    Json as Body,
-    extract::{Path, State},
-};
-use callgate_contract::Mode;
+use axum::{Extension, Json as Body, extract::State};
+use callgate_agent::Override;
+use callgate_contract::{Mode, SessionKey};
 use callgate_store::{NewPersona, Persona, PersonaUpdate, StoreError};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::{
     Api, Outcome,
-    input::Given,
+    access::Access,
+    input::{Given, Path},
     list::List,
     problem::Problem,
     route::{Routes, Verb},
+    sessions::page_session,
 };
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -34,6 +35,15 @@ pub(super) fn routes(routes: &mut Routes) {
         )
         .takes::<PersonaBody>()
         .gives::<PersonaView>();
+    routes
+        .add(
+            Verb::Post,
+            "/api/personas/preview",
+            "What a model would be asked with a persona that is not saved",
+            preview,
+        )
+        .takes::<Draft>()
+        .gives::<Json>();
     routes.add(
         Verb::Delete,
         "/api/personas/{name}",
@@ -136,6 +146,55 @@ async fn put(
     }
     api.agent()?.register_personas().await?;
     Ok(Body(view(&api, persona).await?))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Draft {
+    #[serde(default)]
+    name: String,
+    system_prompt: String,
+    #[serde(default)]
+    begin_dialogs: Vec<String>,
+    methods: Option<Vec<String>>,
+    #[serde(default)]
+    mode: Mode,
+    model: Option<String>,
+    /// Where it would answer; the key's own session where none is named.
+    session: Option<SessionKey>,
+}
+
+async fn preview(
+    State(api): State<Api>,
+    Extension(access): Extension<Access>,
+    Given(draft): Given<Draft>,
+) -> Outcome<Json> {
+    let session = match draft.session {
+        Some(session) => session,
+        None => page_session(&access)?,
+    };
+    let overrule = Override {
+        mode: Some(draft.mode),
+        model: draft.model.clone(),
+        role: Some(access.role()),
+        ..Override::default()
+    };
+    let now = Timestamp::now();
+    let persona = Persona {
+        id: 0,
+        name: draft.name,
+        system_prompt: draft.system_prompt,
+        begin_dialogs: Some(draft.begin_dialogs),
+        methods: draft.methods,
+        mode: draft.mode,
+        model: draft.model,
+        created_at: now,
+        updated_at: now,
+    };
+    let agent = api.agent()?;
+    let user = access.user();
+    let preview = agent.preview_with(&session, &user, overrule, Some(persona));
+    Ok(Body(serde_json::json!(preview.await?)))
 }
 
 async fn delete(State(api): State<Api>, Path(name): Path<String>) -> Outcome<()> {

@@ -1,6 +1,8 @@
 //! [`Problem`]: a failure as callers of the API read it (RFC 9457), with a hint what to do. The one
 //! place where failures of the inner crates become HTTP.
 
+use std::collections::BTreeMap;
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -11,7 +13,7 @@ use callgate_store::{StoreError, files::FileError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Refused;
+use crate::{Refused, operations::Why};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Problem {
@@ -22,6 +24,9 @@ pub(crate) struct Problem {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
+    /// What is wrong with which field of a form, by its path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) fields: BTreeMap<String, String>,
 }
 
 impl Problem {
@@ -31,6 +36,7 @@ impl Problem {
             title: title.into(),
             status: status.as_u16(),
             hint: None,
+            fields: BTreeMap::new(),
         }
     }
 
@@ -47,6 +53,11 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "not_found", title)
     }
 
+    pub(super) fn wrong_method() -> Self {
+        let title = "this cannot be done here with this method";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", title)
+    }
+
     pub(crate) fn bad_gateway(title: impl Into<String>) -> Self {
         Problem::new(StatusCode::BAD_GATEWAY, "plugin", title)
             .hint("`callgate plugin list` says how it is")
@@ -56,7 +67,7 @@ impl Problem {
         Problem::new(StatusCode::CONFLICT, "conflict", title)
     }
 
-    pub(super) fn locked_out() -> Self {
+    pub(crate) fn locked_out() -> Self {
         Problem::new(StatusCode::UNAUTHORIZED, "no_key", "this needs a key")
             .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
     }
@@ -190,6 +201,14 @@ impl From<CallError> for Problem {
 
 impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "refused", refused.error).hint(refused.hint)
+        let (status, word) = match refused.why {
+            Why::Refused => (StatusCode::UNPROCESSABLE_ENTITY, "refused"),
+            Why::Missing => (StatusCode::NOT_FOUND, "not_found"),
+            Why::Bad => (StatusCode::BAD_REQUEST, "bad_request"),
+            Why::Conflict => (StatusCode::CONFLICT, "conflict"),
+        };
+        let mut problem = Problem::new(status, word, refused.error).hint(refused.hint);
+        problem.fields = refused.fields;
+        problem
     }
 }

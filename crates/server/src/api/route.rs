@@ -29,6 +29,8 @@ struct Route {
     scope: Scope,
     query: Option<Json>,
     body: Option<Json>,
+    /// The body's media type.
+    body_media: &'static str,
     answer: Option<Json>,
     /// The answer's media type.
     media: &'static str,
@@ -100,6 +102,7 @@ impl Routes {
             scope: Scope::Operator,
             query: None,
             body: None,
+            body_media: "application/json",
             answer: None,
             media: "application/json",
             serves: on(verb.filter(), handler),
@@ -113,7 +116,9 @@ impl Routes {
         let mut paths = Map::new();
         for route in self.routes {
             let operation = operation(&route);
-            let path = paths.entry(route.path).or_insert_with(|| json!({}));
+            // OpenAPI has no word for a parameter that takes the rest of a path.
+            let path = route.path.replace("{*", "{");
+            let path = paths.entry(path).or_insert_with(|| json!({}));
             path[route.verb.word()] = operation;
             let guard = (api.clone(), route.scope);
             let serves = route
@@ -152,6 +157,14 @@ impl Describe<'_> {
     pub(super) fn takes<T: JsonSchema>(self) -> Self {
         let schema = self.0.schemas.subschema_for::<T>().to_value();
         self.change(|route| route.body = Some(schema))
+    }
+
+    /// The body is no JSON.
+    pub(super) fn takes_bytes(self, media: &'static str) -> Self {
+        self.change(|route| {
+            route.body = Some(json!({ "type": "string", "format": "binary" }));
+            route.body_media = media;
+        })
     }
 
     pub(super) fn gives<T: JsonSchema>(self) -> Self {
@@ -206,7 +219,7 @@ fn operation(route: &Route) -> Json {
     if let Some(body) = &route.body {
         operation["requestBody"] = json!({
             "required": true,
-            "content": { "application/json": { "schema": body } },
+            "content": { route.body_media: { "schema": body } },
         });
     }
     operation

@@ -6,6 +6,7 @@ use callgate_contract::{JournalId, SessionKey};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;
+use uuid::Uuid;
 
 use super::{
     Api, Outcome,
@@ -15,7 +16,7 @@ use super::{
     sessions::page_session,
     view::RunView,
 };
-use crate::operations::RunAsk;
+use crate::{News, RunNews, operations::RunAsk};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -31,6 +32,9 @@ struct RunBody {
     /// Whose folders and methods it gets.
     session: Option<SessionKey>,
     timeout_seconds: Option<u64>,
+    /// A fresh id for it, if what it prints is to be told from others' at /api/events.
+    #[schemars(with = "Option<String>")]
+    run: Option<Uuid>,
 }
 
 async fn run(
@@ -38,15 +42,29 @@ async fn run(
     Extension(access): Extension<Access>,
     Given(body): Given<RunBody>,
 ) -> Outcome<Json> {
+    let run = match body.run {
+        Some(run) => JournalId(run),
+        None => JournalId::fresh(),
+    };
+    let session = match body.session {
+        Some(session) => session,
+        None => page_session(&access)?,
+    };
+    let (live, told) = (api.live().clone(), session.clone());
+    let output = move |output: &str| {
+        live.announce(&News::Run(RunNews {
+            run: run.0.to_string(),
+            session: told.clone(),
+            output: output.to_owned(),
+        }));
+    };
     let ask = RunAsk {
-        run: JournalId::fresh(),
+        run,
         code: body.code,
-        session: match body.session {
-            Some(session) => session,
-            None => page_session(&access)?,
-        },
+        session,
         user: access.user(),
         timeout_seconds: body.timeout_seconds.map(|seconds| seconds.clamp(1, 3_600)),
+        output: Some(Box::new(output)),
     };
-    Ok(Body((api.operations().run)(ask).await?))
+    Ok(Body(api.operations().run.ask(ask).await?))
 }

@@ -1,9 +1,6 @@
 //! Sessions: where people speak, what was said, and speaking there.
 
-use axum::{
-    Extension, Json as Body,
-    extract::{Path, State},
-};
+use axum::{Extension, Json as Body, extract::State};
 use callgate_agent::{Arrived, Override, TurnReport, Watch};
 use callgate_contract::{Mode, Part, Role, SessionKey, SessionType};
 use callgate_store::{Incoming, Sender, SessionSettings};
@@ -15,7 +12,7 @@ use std::{collections::HashSet, time::Duration};
 use super::{
     Api, Outcome,
     access::Access,
-    input::{Given, Params},
+    input::{Given, Params, Path},
     list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},

@@ -1,9 +1,6 @@
-//! Timers of a session.
+//! Timers, of a session and of all.
 
-use axum::{
-    Json as Body,
-    extract::{Path, State},
-};
+use axum::{Json as Body, extract::State};
 use callgate_contract::SessionKey;
 use callgate_store::Timer;
 use jiff::Timestamp;
@@ -12,12 +9,22 @@ use serde::Serialize;
 
 use super::{
     Api, Outcome,
-    list::List,
+    input::{Params, Path},
+    list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},
 };
 
 pub(super) fn routes(routes: &mut Routes) {
+    routes
+        .add(
+            Verb::Get,
+            "/api/timers",
+            "Timers that wait in all sessions, the next one first",
+            all,
+        )
+        .query::<Piece>()
+        .gives::<List<TimerView>>();
     routes
         .add(
             Verb::Get,
@@ -37,6 +44,7 @@ pub(super) fn routes(routes: &mut Routes) {
 #[derive(Debug, Serialize, JsonSchema)]
 struct TimerView {
     id: String,
+    session: SessionKey,
     user: String,
     text: String,
     #[schemars(with = "String")]
@@ -47,11 +55,18 @@ impl From<Timer> for TimerView {
     fn from(timer: Timer) -> Self {
         TimerView {
             id: timer.id.to_string(),
+            session: timer.session,
             user: timer.user,
             text: timer.text,
             due_at: timer.due_at,
         }
     }
+}
+
+async fn all(State(api): State<Api>, Params(piece): Params<Piece>) -> Outcome<List<TimerView>> {
+    let timers = api.store().timers().all().await?;
+    let views = timers.into_iter().map(TimerView::from).collect();
+    Ok(Body(piece.of(views, |timer: &TimerView| timer.id.clone())?))
 }
 
 async fn list(State(api): State<Api>, Path(session): Path<SessionKey>) -> Outcome<List<TimerView>> {

@@ -1,9 +1,6 @@
 //! Turns and their journal: what was asked, what was answered, what was called.
 
-use axum::{
-    Json as Body,
-    extract::{Path, State},
-};
+use axum::{Json as Body, extract::State};
 use callgate_contract::{
     Arguments, JournalId, Mode, SessionKey, TurnStop, Usage, codec, json as value_json,
 };
@@ -16,11 +13,11 @@ use serde_json::Value as Json;
 
 use super::{
     Api, Outcome,
-    input::Params,
+    input::{Params, Path},
     list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},
-    view::{CallView, id},
+    view::{AllowedBy, CallView, Permit, id},
 };
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -168,6 +165,7 @@ impl From<RecordedCall> for CallView {
             error,
             detail,
             micros,
+            allowed_by: None,
         }
     }
 }
@@ -204,27 +202,63 @@ async fn list(State(api): State<Api>, Params(which): Params<Which>) -> Outcome<L
 async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<Whole> {
     let missing = || Problem::missing(format!("no turn {name}"));
     let turn = JournalId(name.parse().map_err(|_| missing())?);
-    let (turns, journal) = (api.store().turns(), api.store().journal());
+    let turns = api.store().turns();
     let found = turns.get(turn).await?;
     let mut runs = Vec::new();
     for run in turns.runs(turn).await? {
-        let calls = journal.recorded(run.start.id).await?;
         runs.push(CodeView {
             run: id(run.start.id),
             round: run.start.turn.map_or(0, |(_, round)| round),
+            calls: calls(&api, &found, run.start.id).await?,
             code: run.start.code.unwrap_or_default(),
             report: run.finish.map(|finish| finish.report),
-            calls: calls.into_iter().map(CallView::from).collect(),
         });
     }
-    let rounds = turns.rounds(turn).await?;
-    let calls = journal.recorded(turn).await?;
+    let rounds = callgate_agent::rounds(api.store(), turn).await?;
+    let calls = calls(&api, &found, turn).await?;
     let children = turns.children(turn).await?;
     Ok(Body(Whole {
         turn: found.into(),
         rounds: rounds.into_iter().map(RoundView::from).collect(),
-        calls: calls.into_iter().map(CallView::from).collect(),
+        calls,
         runs,
         children: children.into_iter().map(TurnView::from).collect(),
     }))
+}
+
+/// The calls of one journal of the turn, each with what let it pass.
+async fn calls(api: &Api, turn: &Turn, journal: JournalId) -> Result<Vec<CallView>, Problem> {
+    let approvals = api.store().approvals();
+    let asked = approvals.of(journal).await?;
+    let mut views = Vec::new();
+    for call in api.store().journal().recorded(journal).await? {
+        let (sequence, method) = (call.intent.sequence, call.intent.method.clone());
+        let mut allowed = AllowedBy {
+            by: Permit::Persona,
+            approval: None,
+            state: None,
+            who: None,
+            at: None,
+            persona: turn.start.persona.clone(),
+        };
+        if let Some(found) = asked.iter().find(|it| it.ask.sequence == sequence) {
+            allowed.by = Permit::Approval;
+            allowed.approval = Some(found.id);
+            allowed.state = Some(found.state);
+            allowed.who.clone_from(&found.answered_by);
+            allowed.at = found.answered_at;
+        } else if api.gate().asks_for(&method)
+            && approvals
+                .rule(&turn.start.session, &method)
+                .await?
+                .is_some()
+        {
+            allowed.by = Permit::Rule;
+        }
+        views.push(CallView {
+            allowed_by: Some(allowed),
+            ..CallView::from(call)
+        });
+    }
+    Ok(views)
 }

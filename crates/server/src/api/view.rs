@@ -1,7 +1,7 @@
 //! Shapes that several routes share.
 
 use callgate_contract::{JournalId, Kind, Part, SessionKey, Stop};
-use callgate_store::{LogRole, LogRow};
+use callgate_store::{ApprovalState, LogRole, LogRow};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,4 +77,35 @@ pub(super) struct CallView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) detail: Option<String>,
     pub(super) micros: u64,
+    /// Whose word let it pass; of calls in a turn's journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) allowed_by: Option<AllowedBy>,
+}
+
+/// What let a call pass, or kept it from passing.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct AllowedBy {
+    pub(super) by: Permit,
+    /// Its number, where somebody was asked.
+    pub(super) approval: Option<i64>,
+    /// `pending`, `allowed` or `denied`, where somebody was asked.
+    #[schemars(with = "Option<String>")]
+    pub(super) state: Option<ApprovalState>,
+    /// Who answered.
+    pub(super) who: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub(super) at: Option<Timestamp>,
+    /// The persona that holds the method.
+    pub(super) persona: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Permit {
+    /// The operator was asked.
+    Approval,
+    /// The operator's word for all calls of the method in this session.
+    Rule,
+    /// The turn's persona holds it.
+    Persona,
 }

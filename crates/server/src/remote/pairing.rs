@@ -47,6 +47,7 @@ impl Pairing<'_> {
                 origin: peer.origin(),
             };
             let known = store.clients().ask(asks).await.map_err(broken)?;
+            self.0.roster().changed();
             match known.state {
                 ClientState::Pending => {
                     tracing::info!(
@@ -181,7 +182,7 @@ impl Standing {
     }
 
     /// Of any other key, by its scopes.
-    pub(super) fn of(key: &Key) -> Self {
+    pub(crate) fn of(key: &Key) -> Self {
         let has = |scope: &str| key.scopes.iter().any(|held| held == scope);
         let named = key
             .scopes

@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use tokio::sync::watch;
+
 use super::{Peer, line::locked};
 
 /// By client and then by arrival. A plain mutex, held for a lookup.
@@ -15,6 +17,8 @@ use super::{Peer, line::locked};
 pub struct Roster {
     clients: Mutex<HashMap<String, BTreeMap<u64, Peer>>>,
     next: AtomicU64,
+    /// Counts who comes, goes and asks; the count itself means nothing.
+    changes: watch::Sender<u64>,
 }
 
 impl Roster {
@@ -63,6 +67,8 @@ impl Roster {
         let mut clients = locked(&self.clients);
         let peers = clients.entry(peer.client().to_owned()).or_default();
         peers.insert(peer.number(), peer.clone());
+        drop(clients);
+        self.changed();
     }
 
     pub(super) fn remove(&self, peer: &Peer) {
@@ -73,6 +79,17 @@ impl Roster {
                 clients.remove(peer.client());
             }
         }
+        drop(clients);
+        self.changed();
+    }
+
+    pub(super) fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Told of changes from now on.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     pub(super) fn next_number(&self) -> u64 {

@@ -3,16 +3,17 @@
 use std::{path::Path, sync::Arc};
 
 use callgate_gate::{Gate, GatePolicy};
-use callgate_server::{Api, Live, Operations};
+use callgate_server::{Api, Live, Logs, Operations, Remote, remote::RemoteSettings};
 use callgate_testkit::Home;
-use serde_json::Value as Json;
 
 #[tokio::test]
 async fn the_document_is_up_to_date() {
     let home = Home::sqlite();
     let store = home.open().await;
     let gate = Gate::new(store.clone(), GatePolicy::default());
-    let api = Api::new(store, gate, nothing(), Arc::new(Live::default()));
+    let remote = Remote::new(store, gate, RemoteSettings::default());
+    let live = Arc::new(Live::default());
+    let api = Api::new(remote, Operations::default(), live, Logs::default());
     let served = format!("{:#}\n", api.document());
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -23,12 +24,4 @@ async fn the_document_is_up_to_date() {
         written == served,
         "stale; UPDATE_DOCS=1 writes docs/openapi.json anew"
     );
-}
-
-fn nothing() -> Operations {
-    Operations {
-        call: Arc::new(|_| Box::pin(async { Ok(Json::Null) })),
-        run: Arc::new(|_| Box::pin(async { Ok(Json::Null) })),
-        settle: Arc::new(|_| Box::pin(async { Ok(Json::Null) })),
-    }
 }

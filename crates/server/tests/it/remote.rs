@@ -1,6 +1,7 @@
 //! Remote clients on the wire: a small client of the tests speaks the protocol as text, so that it
 //! can also say what no library would.
 
+mod administration;
 mod calls;
 mod client;
 mod files;

@@ -139,6 +139,32 @@ impl Conversations<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// What a model was to be shown when the history lay from position `first` to `last`; also once
+    /// it was replaced since. Of a deleted conversation, nothing.
+    pub async fn context_at(
+        &self,
+        id: ConversationId,
+        (first, last): (u64, u64),
+    ) -> Result<Vec<HistoryRow>, StoreError> {
+        let rows = sqlx::query(
+            "WITH summary AS (
+                 SELECT position, covers FROM message
+                 WHERE conversation = $1 AND covers IS NOT NULL AND position BETWEEN $2 AND $3
+                 ORDER BY position DESC LIMIT 1)
+             SELECT * FROM message
+             WHERE conversation = $1 AND position BETWEEN $2 AND $3 AND message IS NOT NULL
+               AND (position IN (SELECT position FROM summary) OR covers IS NULL)
+               AND position > COALESCE((SELECT covers FROM summary), 0)
+             ORDER BY CASE WHEN covers IS NULL THEN 1 ELSE 0 END, position",
+        )
+        .bind(id.to_string())
+        .bind(row::count(first))
+        .bind(row::count(last))
+        .fetch_all(&self.0.database.readers)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
     /// Appends a summary that stands for everything up to the position `upto`. Nothing is deleted.
     /// Returns the summary's own position.
     pub async fn compact(
@@ -276,7 +302,7 @@ pub(super) async fn replace(
     Ok(())
 }
 
-fn read(row: &AnyRow) -> Result<HistoryRow, StoreError> {
+pub(crate) fn read(row: &AnyRow) -> Result<HistoryRow, StoreError> {
     let covers: Option<i64> = get(row, "covers")?;
     let tokens: Option<i64> = get(row, "tokens")?;
     let turn: Option<String> = get(row, "turn")?;

@@ -7,7 +7,7 @@ use sqlx::AnyConnection;
 
 use super::{
     CallIntent, CallOutcome,
-    rows::{Statement, wrote_one},
+    rows::{Statement, clock_bytes, wrote_one},
 };
 use crate::{StoreError, row};
 
@@ -107,7 +107,6 @@ pub(super) async fn is_known(
 }
 
 fn bind_intent(statement: Statement, call: &CallIntent) -> Result<Statement, StoreError> {
-    let clocks: Vec<u8> = call.clocks.iter().flat_map(|c| c.to_le_bytes()).collect();
     Ok(statement
         .bind(call.journal.0.to_string())
         .bind(row::count(call.sequence))
@@ -115,7 +114,7 @@ fn bind_intent(statement: Statement, call: &CallIntent) -> Result<Statement, Sto
         .bind(row::word(call.kind)?)
         .bind(row::word(call.effect)?)
         .bind(call.arguments.clone())
-        .bind(clocks)
+        .bind(clock_bytes(&call.clocks))
         .bind(i64::from(call.threaded)))
 }
 

@@ -1,9 +1,9 @@
 //! Reading the journal back. Every read writes the buffered calls first, so it misses nothing.
 
-use callgate_contract::JournalId;
+use callgate_contract::{JournalId, SessionKey};
 use sqlx::any::AnyRow;
 
-use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success};
+use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success, Tail};
 use crate::{
     StoreError,
     row::{self, get},
@@ -52,6 +52,36 @@ impl Journal {
         rows.iter().map(read_run).collect()
     }
 
+    /// Runs of a session that belong to no turn, in order.
+    pub async fn alone(&self, session: &SessionKey) -> Result<Vec<Run>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM run WHERE session = $1 AND turn IS NULL AND code IS NOT NULL
+             ORDER BY journal",
+        )
+        .bind(session.to_string())
+        .fetch_all(&self.database.readers)
+        .await?;
+        rows.iter().map(read_run).collect()
+    }
+
+    /// The latest runs of code, of one session or of all, the newest first.
+    pub async fn latest_runs(
+        &self,
+        session: Option<&SessionKey>,
+        limit: u32,
+    ) -> Result<Vec<Run>, StoreError> {
+        self.flush().await?;
+        let rows = sqlx::query(
+            "SELECT * FROM run WHERE code IS NOT NULL AND ($1 = '' OR session = $1)
+             ORDER BY journal DESC LIMIT $2",
+        )
+        .bind(session.map(SessionKey::to_string).unwrap_or_default())
+        .bind(i64::from(limit))
+        .fetch_all(&self.database.readers)
+        .await?;
+        rows.iter().map(read_run).collect()
+    }
+
     async fn runs(&self, select: &'static str) -> Result<Vec<Run>, StoreError> {
         let rows = sqlx::query(select)
             .fetch_all(&self.database.readers)
@@ -80,7 +110,25 @@ fn read_run(row: &AnyRow) -> Result<Run, StoreError> {
         start,
         started_at: row::read_time(get(row, "started_at")?)?,
         finish: read_finish(row)?,
+        tail: read_tail(row)?,
     })
+}
+
+fn read_tail(row: &AnyRow) -> Result<Tail, StoreError> {
+    let clocks: Option<Vec<u8>> = get(row, "clocks")?;
+    let threaded: Option<i64> = get(row, "threaded")?;
+    Ok(Tail {
+        clocks: read_clocks(&clocks.unwrap_or_default())?,
+        threaded: threaded.is_some_and(row::read_flag),
+    })
+}
+
+fn read_clocks(bytes: &[u8]) -> Result<Vec<i64>, StoreError> {
+    let (clocks, rest) = bytes.as_chunks::<8>();
+    match rest.is_empty() {
+        true => Ok(clocks.iter().map(|c| i64::from_le_bytes(*c)).collect()),
+        false => Err(StoreError::damaged("clocks", "wrong length")),
+    }
 }
 
 fn read_turn(row: &AnyRow) -> Result<Option<(JournalId, u32)>, StoreError> {
@@ -106,10 +154,6 @@ fn read_finish(row: &AnyRow) -> Result<Option<Finish>, StoreError> {
 
 fn read_call(row: &AnyRow) -> Result<RecordedCall, StoreError> {
     let clocks: Vec<u8> = get(row, "clocks")?;
-    let (clocks, rest) = clocks.as_chunks::<8>();
-    if !rest.is_empty() {
-        return Err(StoreError::damaged("clocks", "wrong length"));
-    }
     let intent = CallIntent {
         journal: row::read_journal(get(row, "journal")?)?,
         sequence: row::read_count("sequence", get(row, "sequence")?)?,
@@ -117,7 +161,7 @@ fn read_call(row: &AnyRow) -> Result<RecordedCall, StoreError> {
         kind: row::read_word("kind", get(row, "kind")?)?,
         effect: row::read_word("effect", get(row, "effect")?)?,
         arguments: get(row, "arguments")?,
-        clocks: clocks.iter().map(|c| i64::from_le_bytes(*c)).collect(),
+        clocks: read_clocks(&clocks)?,
         threaded: get::<i64>(row, "threaded")? != 0,
     };
     Ok(RecordedCall {

@@ -4,7 +4,7 @@ use callgate_contract::{JournalId, Stop};
 use serde_json::Value as Json;
 use sqlx::{AnyConnection, any::AnyArguments, query::Query};
 
-use super::RunStart;
+use super::{RunStart, Tail};
 use crate::{StoreError, row};
 
 pub(super) type Statement = Query<'static, sqlx::Any, AnyArguments>;
@@ -39,15 +39,18 @@ pub(super) async fn finish_run(
     journal: JournalId,
     stop: Stop,
     report: &Json,
+    tail: &Tail,
 ) -> Result<bool, StoreError> {
     let update = sqlx::query(
-        "UPDATE run SET stop = $2, report = $3, finished_at = $4
+        "UPDATE run SET stop = $2, report = $3, finished_at = $4, clocks = $5, threaded = $6
          WHERE journal = $1 AND stop IS NULL",
     )
     .bind(journal.0.to_string())
     .bind(row::word(stop)?)
     .bind(report.to_string())
-    .bind(row::now());
+    .bind(row::now())
+    .bind(clock_bytes(&tail.clocks))
+    .bind(row::flag(tail.threaded));
     wrote_one(update, connection).await
 }
 
@@ -56,9 +59,18 @@ pub(super) async fn reopen_run(
     journal: JournalId,
 ) -> Result<bool, StoreError> {
     let update = sqlx::query(
-        "UPDATE run SET stop = NULL, report = NULL, finished_at = NULL WHERE journal = $1",
+        "UPDATE run SET stop = NULL, report = NULL, finished_at = NULL, clocks = NULL,
+                        threaded = NULL
+         WHERE journal = $1",
     );
     wrote_one(update.bind(journal.0.to_string()), connection).await
+}
+
+pub(crate) fn clock_bytes(clocks: &[i64]) -> Vec<u8> {
+    clocks
+        .iter()
+        .flat_map(|clock| clock.to_le_bytes())
+        .collect()
 }
 
 pub(super) async fn wrote_one(

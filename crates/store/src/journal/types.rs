@@ -26,6 +26,16 @@ pub struct Run {
     pub started_at: Timestamp,
     /// `None` while it runs, and after a crash.
     pub finish: Option<Finish>,
+    pub tail: Tail,
+}
+
+/// What a run did after its last call, as far as it matters for doing it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// Clock readings, in nanoseconds.
+    pub clocks: Vec<i64>,
+    /// It has used threads, or read clocks too often: it has no order to repeat.
+    pub threaded: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

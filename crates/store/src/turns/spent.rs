@@ -1,6 +1,6 @@
 //! What turns cost, summed for budgets and for the operator. A turn's agents count as its own.
 
-use callgate_contract::{ConversationId, JournalId};
+use callgate_contract::{ConversationId, JournalId, SessionKey};
 use jiff::Timestamp;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
@@ -21,6 +21,11 @@ pub enum Scope<'a> {
         user: &'a str,
         since: Timestamp,
     },
+    /// Turns in one session, likewise.
+    Session {
+        session: &'a SessionKey,
+        since: Timestamp,
+    },
     Everyone {
         since: Timestamp,
     },
@@ -36,49 +41,70 @@ pub struct Spent {
     pub millis: u64,
     /// In millionths of the operator's currency; `None` where no price was known.
     pub money: Option<u64>,
+    /// Requests to models whose price was not known.
+    pub unpriced: u64,
 }
 
 /// Of the turns that have ended, `calls` is on their row; of the others it is counted.
-const SUM: &str = "SELECT
-        COALESCE(CAST(SUM(tokens_in) AS BIGINT), 0) AS tokens_in,
-        COALESCE(CAST(SUM(tokens_out) AS BIGINT), 0) AS tokens_out,
-        COALESCE(CAST(SUM(calls) AS BIGINT), 0) + (
-            SELECT COUNT(*) FROM call WHERE journal IN (SELECT id FROM running)
-            OR journal IN (SELECT journal FROM run WHERE run.turn IN (SELECT id FROM running))
-        ) AS calls,
-        COALESCE(CAST(SUM(millis) AS BIGINT), 0) AS millis,
-        CAST(SUM(money) AS BIGINT) AS money
-    FROM turn WHERE id IN (SELECT id FROM tree)";
+const OF_TURNS: &str = "
+    COALESCE(CAST(SUM(calls) AS BIGINT), 0) + (
+        SELECT COUNT(*) FROM call WHERE journal IN (SELECT id FROM running)
+        OR journal IN (SELECT journal FROM run WHERE run.turn IN (SELECT id FROM running))
+    ) AS calls,
+    COALESCE(CAST(SUM(millis) AS BIGINT), 0) AS millis";
+
+const OF_MODELS: &str = "
+    COALESCE(CAST(SUM(tokens_in) AS BIGINT), 0) AS tokens_in,
+    COALESCE(CAST(SUM(tokens_out) AS BIGINT), 0) AS tokens_out,
+    CAST(SUM(money) AS BIGINT) AS money,
+    COUNT(*) - COUNT(money) AS unpriced";
 
 impl Turns<'_> {
     pub async fn spent(&self, scope: Scope<'_>) -> Result<Spent, StoreError> {
         self.0.flush().await?;
-        let (filter, name, since) = match scope {
-            Scope::Turn(turn) => ("id = $1 AND started_at >= $2", turn.0.to_string(), None),
+        const IN_TREE: &str = "turn IN (SELECT id FROM tree) AND at >= $2";
+        let (turns, requests, name, since) = match scope {
+            Scope::Turn(turn) => (
+                "id = $1 AND started_at >= $2",
+                IN_TREE,
+                turn.0.to_string(),
+                None,
+            ),
             Scope::Conversation(conversation) => (
                 "conversation = $1 AND started_at >= $2",
+                IN_TREE,
                 conversation.to_string(),
                 None,
             ),
             Scope::User { user, since } => (
                 "user_name = $1 AND started_at >= $2",
+                "user_name = $1 AND at >= $2",
                 user.to_owned(),
+                Some(since),
+            ),
+            Scope::Session { session, since } => (
+                "session = $1 AND started_at >= $2",
+                "session = $1 AND at >= $2",
+                session.to_string(),
                 Some(since),
             ),
             Scope::Everyone { since } => (
                 "CAST($1 AS TEXT) = '' AND started_at >= $2",
+                "CAST($1 AS TEXT) = '' AND at >= $2",
                 String::new(),
                 Some(since),
             ),
         };
-        // Safe: `filter` is one of the texts above.
+        // Safe: every piece is one of the texts above.
         let select = AssertSqlSafe(format!(
             "WITH RECURSIVE tree (id) AS (
-                 SELECT id FROM turn WHERE {filter}
+                 SELECT id FROM turn WHERE {turns}
                  UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id),
              running (id) AS (
-                 SELECT id FROM turn WHERE stop IS NULL AND id IN (SELECT id FROM tree))
-             {SUM}"
+                 SELECT id FROM turn WHERE stop IS NULL AND id IN (SELECT id FROM tree)),
+             work AS (SELECT {OF_TURNS} FROM turn WHERE id IN (SELECT id FROM tree)),
+             models AS (SELECT {OF_MODELS} FROM spent WHERE {requests})
+             SELECT * FROM work CROSS JOIN models"
         ));
         let row = sqlx::query(select)
             .bind(name)
@@ -97,6 +123,7 @@ impl Turns<'_> {
             money: money
                 .map(|money| row::read_count("money", money))
                 .transpose()?,
+            unpriced: sum("unpriced")?,
         })
     }
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use callgate_contract::{
     Allowed, Change, Effect, JournalId, Kind, Message, Mode, Part, Role, SessionKey, Surface,
-    TurnStop,
+    TurnStop, Usage,
 };
 use callgate_store::{
-    CallIntent, CallOutcome, Incoming, NewMessage, RunStart, Sender, Success, TurnEnd, TurnStart,
+    CallIntent, CallOutcome, Charge, Incoming, NewMessage, RunStart, Sender, Success, TurnEnd,
+    TurnStart,
 };
 use serde_json::{Value as Json, json};
 
@@ -113,4 +114,12 @@ pub fn send(session: SessionKey, text: &str) -> Change {
 
 pub fn said(role: &str, text: &str) -> Json {
     json!({"role": role, "content": text})
+}
+
+pub fn charge(usage: Usage, money: Option<u64>) -> Charge {
+    Charge {
+        model: "model".to_owned(),
+        usage: Some(Usage { money, ..usage }),
+        ..Charge::default()
+    }
 }

@@ -10,7 +10,7 @@ use callgate_testkit::{Home, on_each_engine};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions, Row, any::AnyConnectOptions};
 
-use crate::common::{call, end, incoming, run, said, send, session, turn};
+use crate::common::{call, charge, end, incoming, run, said, send, session, turn};
 
 const SECRET: &str = "s3cr3t";
 
@@ -37,7 +37,7 @@ async fn confide(store: &Store, start: &TurnStart, ended: bool) {
     let usage = Usage::default();
     let replied = store
         .turns()
-        .replied(start.id, 1, &secret, Some(&usage), None)
+        .replied(start.id, 1, &secret, &charge(usage, None))
         .await;
     replied.unwrap();
 

@@ -7,6 +7,7 @@
 
 mod common;
 mod conversations;
+mod costs;
 mod crash;
 mod erase;
 mod files;
@@ -21,5 +22,6 @@ mod rooms;
 mod rows;
 mod settings;
 mod spent;
+mod statistics;
 mod timers;
 mod turns;

@@ -56,13 +56,22 @@ async fn an_approval_is_asked_once_and_answered_once() {
         let second = approvals.ask(&ask(2, journal)).await.unwrap();
         assert_eq!(second.id, 2);
 
-        let answered = approvals.answer(1, Decision::Allow, false).await.unwrap();
+        let answered = approvals
+            .answer(1, Decision::Allow, false, Some("ann"))
+            .await
+            .unwrap();
         assert_eq!(answered.state, ApprovalState::Allowed);
         assert!(answered.answered_at.is_some());
+        assert_eq!(answered.answered_by.as_deref(), Some("ann"));
+        let of_run = approvals.of(journal).await.unwrap();
+        assert_eq!(of_run, [answered.clone(), second.clone()]);
         assert_eq!(approvals.ask(&ask(1, journal)).await.unwrap(), answered);
-        let again = approvals.answer(1, Decision::Deny, true).await.unwrap_err();
+        let again = approvals
+            .answer(1, Decision::Deny, true, None)
+            .await
+            .unwrap_err();
         assert_eq!(again.to_string(), "approval 1 is already allowed");
-        let unknown = approvals.answer(9, Decision::Deny, true).await;
+        let unknown = approvals.answer(9, Decision::Deny, true, None).await;
         assert!(matches!(unknown, Err(StoreError::UnknownApproval(9))));
 
         // A restart forgets nothing.
@@ -89,7 +98,10 @@ async fn always_becomes_the_rule_of_that_method_in_that_session() {
             (Decision::Deny, true, Some(Rule::Never)),
         ] {
             let asked = approvals.ask(&ask(1, JournalId::fresh())).await.unwrap();
-            approvals.answer(asked.id, decision, always).await.unwrap();
+            approvals
+                .answer(asked.id, decision, always, None)
+                .await
+                .unwrap();
             assert_eq!(rule().await, expected);
         }
         let elsewhere = approvals.rule(&session("b"), method).await.unwrap();

@@ -7,7 +7,7 @@ use callgate_testkit::on_each_engine;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::common::{call, end, run, session, turn, value};
+use crate::common::{call, charge, end, run, session, turn, value};
 
 /// One round of `tokens` in and one out, and one call of the turn's own.
 async fn spend(store: &Store, start: &TurnStart, tokens: u64, money: Option<u64>) {
@@ -21,7 +21,7 @@ async fn spend(store: &Store, start: &TurnStart, tokens: u64, money: Option<u64>
     let reply = json!({});
     let replied = store
         .turns()
-        .replied(start.id, 1, &reply, Some(&usage), money)
+        .replied(start.id, 1, &reply, &charge(usage, money))
         .await;
     replied.unwrap();
     let soon = call(start.id, 1, Effect::Pure);
@@ -110,6 +110,11 @@ async fn each_scope_sums_its_turns_and_their_agents() {
         let hour = SignedDuration::from_hours(1);
         let (past, future) = (Timestamp::now() - hour, Timestamp::now() + hour);
         let user = |user, since| Scope::User { user, since };
+        let keys = [session("a"), session("b")];
+        let of_session = |id: &str, since| Scope::Session {
+            session: &keys[usize::from(id == "b")],
+            since,
+        };
         for (scope, expected) in [
             (Scope::Turn(root.id), (111, 3, 3)),
             (Scope::Turn(grandchild.id), (100, 1, 1)),
@@ -118,6 +123,9 @@ async fn each_scope_sums_its_turns_and_their_agents() {
             (user("other", past), (10_000, 1, 1)),
             (user("other", future), (0, 0, 0)),
             (user("nobody", past), (0, 0, 0)),
+            (of_session("a", past), (1_111, 4, 4)),
+            (of_session("b", past), (10_000, 1, 1)),
+            (of_session("a", future), (0, 0, 0)),
             (Scope::Everyone { since: past }, (11_111, 5, 5)),
             (Scope::Everyone { since: future }, (0, 0, 0)),
         ] {
@@ -126,6 +134,8 @@ async fn each_scope_sums_its_turns_and_their_agents() {
         let money = async |scope| store.turns().spent(scope).await.unwrap().money;
         assert_eq!(money(Scope::Turn(root.id)).await, Some(11));
         assert_eq!(money(Scope::Turn(second.id)).await, None);
+        let whole = store.turns().spent(Scope::Turn(root.id)).await.unwrap();
+        assert_eq!(whole.unpriced, 1, "of the child nobody knows the price");
     })
     .await;
 }

@@ -1,7 +1,9 @@
 //! Timers: set and cancelled with the call that asked, fired once, as a message that arrives.
 
 use callgate_contract::{Change, Effect, JournalId, Part};
-use callgate_store::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, Store, StoreError, TimerState};
+use callgate_store::{
+    MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Store, StoreError, TimerState,
+};
 use callgate_testkit::on_each_engine;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -144,6 +146,58 @@ async fn timers_have_bounds() {
         let due = store.timers().due(later).await.unwrap();
         assert_eq!(due.len(), MAX_TIMERS);
         apply(&store, &[change(&one_more)]).await.unwrap();
+    })
+    .await;
+}
+
+fn of_plugin(seconds: i64, cron: Option<&str>) -> PluginTimer {
+    PluginTimer {
+        id: Uuid::now_v7(),
+        flavour: "nekro".to_owned(),
+        plugin: "a.b".to_owned(),
+        name: "job".to_owned(),
+        payload: vec![0, 159, 146],
+        session: session("a"),
+        text: "浇花".to_owned(),
+        due_at: at(seconds),
+        cron: cron.map(str::to_owned),
+        timezone: None,
+    }
+}
+
+#[tokio::test]
+async fn a_plugins_timer_is_claimed_once_for_each_time_and_outlives_the_process() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let (once, daily) = (of_plugin(100, None), of_plugin(50, Some("0 8 * * *")));
+        for timer in [&once, &daily] {
+            assert!(store.timers().set_for_plugin(timer).await.unwrap());
+        }
+
+        let store = home.open().await;
+        let timers = store.timers();
+        // Texts that arrive are another matter.
+        assert_eq!(timers.due(at(1000)).await.unwrap(), []);
+        assert_eq!(timers.next_due().await.unwrap(), None);
+        assert_eq!(timers.fire(once.id).await.unwrap(), None);
+        let due = timers.due_for_plugins(at(99)).await.unwrap();
+        assert_eq!(due, std::slice::from_ref(&daily));
+        assert!(timers.claim(&daily, Some(at(200))).await.unwrap());
+        assert!(!timers.claim(&daily, Some(at(200))).await.unwrap());
+        assert!(timers.claim(&once, None).await.unwrap());
+        let left = timers.of_plugins("nekro").await.unwrap();
+        assert_eq!(left.len(), 1);
+        assert_eq!((left[0].id, left[0].due_at), (daily.id, at(200)));
+
+        let foreign = PluginTimer {
+            flavour: "astrbot".to_owned(),
+            ..daily.clone()
+        };
+        assert!(!timers.set_for_plugin(&foreign).await.unwrap());
+        assert!(!timers.cancel_of_plugins("astrbot", daily.id).await.unwrap());
+        assert!(timers.set_for_plugin(&daily).await.unwrap());
+        assert!(timers.cancel_of_plugins("nekro", daily.id).await.unwrap());
+        assert_eq!(timers.of_plugins("nekro").await.unwrap(), []);
     })
     .await;
 }

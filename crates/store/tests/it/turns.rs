@@ -2,11 +2,11 @@
 //! comes of them.
 
 use callgate_contract::{Effect, JournalId, Stop, TurnStop, Usage};
-use callgate_store::{NewConversation, RunStart, Store, StoreError, TurnEnd};
+use callgate_store::{Charge, NewConversation, RunStart, Store, StoreError, TurnEnd};
 use callgate_testkit::on_each_engine;
 use serde_json::{Value as Json, json};
 
-use crate::common::{call, end, incoming, run, said, send, session, turn, value};
+use crate::common::{call, charge, end, incoming, run, said, send, session, turn, value};
 
 const USAGE: Usage = Usage {
     input: 10,
@@ -90,7 +90,7 @@ async fn a_recorded_reply_stays() {
         let store = home.open().await;
         let turns = store.turns();
         let id = begun(&store).await;
-        let never = turns.replied(id, 1, &json!({}), None, None).await;
+        let never = turns.replied(id, 1, &json!({}), &Charge::default()).await;
         assert!(matches!(
             never,
             Err(StoreError::NeverAsked { number: 1, .. })
@@ -106,18 +106,21 @@ async fn a_recorded_reply_stays() {
         turns.asked(id, 1, Some(&request)).await.unwrap();
         let reply = json!({"content": "答\u{0}"});
         turns
-            .replied(id, 1, &reply, Some(&USAGE), Some(7))
+            .replied(id, 1, &reply, &charge(USAGE, Some(7)))
             .await
             .unwrap();
         turns.asked(id, 2, None).await.unwrap();
-        turns.replied(id, 2, &Json::Null, None, None).await.unwrap();
+        turns
+            .replied(id, 2, &Json::Null, &Charge::default())
+            .await
+            .unwrap();
         turns.asked(id, 3, None).await.unwrap();
 
         for round in [1, 2] {
             let asked = turns.asked(id, round, None).await;
             assert!(matches!(asked, Err(StoreError::AlreadyReplied { .. })));
             let replied = turns
-                .replied(id, round, &json!("new"), Some(&USAGE), None)
+                .replied(id, round, &json!("new"), &charge(USAGE, None))
                 .await;
             assert!(matches!(replied, Err(StoreError::AlreadyReplied { .. })));
         }
@@ -129,8 +132,9 @@ async fn a_recorded_reply_stays() {
             (&Some(request), &None)
         );
         let answer = rounds[0].answer.as_ref().unwrap();
-        assert_eq!((&answer.reply, answer.usage), (&reply, Some(USAGE)));
-        assert_eq!(answer.money, Some(7));
+        let usage = answer.usage.unwrap();
+        assert_eq!((&answer.reply, usage.input), (&reply, USAGE.input));
+        assert_eq!((answer.money, usage.money), (Some(7), Some(7)));
         assert!(answer.at >= rounds[0].asked_at);
         let answer = rounds[1].answer.as_ref().unwrap();
         assert_eq!((answer.usage, answer.money), (None, None));
@@ -243,7 +247,7 @@ async fn pruning_keeps_new_turns_open_turns_and_what_was_spent() {
             let id = begun(&store).await;
             turns.asked(id, 1, None).await.unwrap();
             turns
-                .replied(id, 1, &json!({}), Some(&USAGE), None)
+                .replied(id, 1, &json!({}), &charge(USAGE, None))
                 .await
                 .unwrap();
             let start = RunStart {

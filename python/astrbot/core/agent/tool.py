@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Any, Generic
 
@@ -16,6 +17,23 @@ from .run_context import ContextWrapper, TContext
 ParametersType = dict[str, Any]
 ToolExecResult = str | CallToolResult
 _OPEN = ConfigDict(arbitrary_types_allowed=True)
+_RIGHT: set[str] = set()
+_MANY = 10_000
+
+
+def _check(parameters: ParametersType) -> None:
+    """A check takes milliseconds, and the tools of a turn are wrapped anew for each: what was right stays so."""
+    try:
+        text = json.dumps(parameters, sort_keys=True)
+    except (TypeError, ValueError):
+        text = None
+    if text in _RIGHT:
+        return
+    jsonschema.validate(parameters, jsonschema.Draft202012Validator.META_SCHEMA)
+    if text is not None:
+        if len(_RIGHT) >= _MANY:
+            _RIGHT.clear()
+        _RIGHT.add(text)
 
 
 @dataclass(config=_OPEN)
@@ -26,7 +44,7 @@ class ToolSchema:
 
     @model_validator(mode="after")
     def validate_parameters(self):
-        jsonschema.validate(self.parameters, jsonschema.Draft202012Validator.META_SCHEMA)
+        _check(self.parameters)
         return self
 
 

@@ -65,6 +65,8 @@ def persona(row: dict) -> Persona:
         system_prompt=row["system_prompt"],
         begin_dialogs=row.get("begin_dialogs"),
         tools=row.get("methods"),
+        skills=row.get("skills"),
+        custom_error_message=row.get("custom_error_message"),
         id=row["id"],
         created_at=moment(row.get("created_at")),
         updated_at=moment(row.get("updated_at")),

@@ -226,6 +226,8 @@ class AstrMessageEvent:
         from astrbot.core.platform.outbox import send_chain
 
         self._has_send_oper = True
+        if isinstance(message, str):
+            message = MessageChain().message(message)
         if message is not None:
             await send_chain(self.unified_msg_origin, message)
 

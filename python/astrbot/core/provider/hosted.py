@@ -1,5 +1,6 @@
 """Providers that stand for the host's models: a call goes to `model_chat` or `model_embed` and comes back
-in AstrBot's shapes. Keys and addresses of models never reach this process."""
+in AstrBot's shapes. Keys and addresses of models never reach this process: plugins that read them get the
+host's own address, and a key lent to this worker."""
 
 from __future__ import annotations
 
@@ -21,13 +22,15 @@ class _Hosted:
     provider_config: dict
 
     def _of(self, row: dict) -> dict:
+        gateway = row.get("gateway") or {}
         return {
             "id": row["id"],
             "type": row.get("wire") or "callgate",
             "provider_type": self._kind.value,
             "model": row.get("name") or row["id"],
             "enable": True,
-            "key": [],
+            "key": [gateway["key"]] if gateway else [],
+            "api_base": gateway.get("base_url", ""),
             "modalities": ["text", *(["image"] if row.get("vision") else []), "tool_use"],
         }
 
@@ -42,7 +45,7 @@ class HostedProvider(_Hosted, Provider):
         self.set_model(self.provider_config["model"])
 
     def get_current_key(self) -> str:
-        return ""
+        return next(iter(self.provider_config["key"]), "")
 
     def set_key(self, key: str) -> None:
         return None

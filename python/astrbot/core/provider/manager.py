@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from astrbot.core.provider.entities import ProviderType
@@ -51,7 +52,11 @@ class ProviderManager:
 
     async def refresh(self) -> None:
         """Takes over the host's list; providers that plugins registered themselves stay."""
-        self.apply(await host.call("model_list"))
+        rows = await host.call("model_list")
+        gateway: dict = {}
+        with suppress(host.HostError):
+            gateway = await host.call("model_gateway")
+        self.apply([{**row, "gateway": gateway} for row in rows])
 
     def apply(self, rows: list[dict]) -> None:
         known = {row["id"] for row in rows}
@@ -117,6 +122,8 @@ class ProviderManager:
         if provider_id not in self.inst_map:
             raise ValueError(f"provider {provider_id} does not exist")
         if umo and provider_type in _PREFERENCE:
+            if provider_id in self._hosted and provider_type == ProviderType.CHAT_COMPLETION:
+                await host.call("session_model_set", session=str(umo), model=provider_id)
             await host.call(
                 "preference_set", scope="umo", scope_id=umo, key=_PREFERENCE[provider_type], value=provider_id
             )

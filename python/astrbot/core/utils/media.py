@@ -47,7 +47,7 @@ async def to_path(source: str, suffix: str = "") -> str:
 
 
 async def to_bytes(source: str) -> bytes:
-    path = local(source)
+    path = local(source) or _own(source)
     if path is not None:
         return await asyncio.to_thread(Path(path).read_bytes)
     if source.startswith(("http://", "https://")):
@@ -57,6 +57,13 @@ async def to_bytes(source: str) -> bytes:
         return base64.b64decode(text)
     except binascii.Error as error:
         raise ValueError(f"not base64: {error}") from error
+
+
+def _own(source: str) -> str | None:
+    """The file behind a URL of our own file service, which no fetcher would reach."""
+    from astrbot.core import file_token_service
+
+    return file_token_service.path_of(source)
 
 
 async def to_base64(source: str) -> str:

@@ -1,9 +1,14 @@
-"""Jobs by a cron expression. At each time the chat gets a system row and a turn."""
+"""Jobs by a cron expression. At each time the chat gets a system row and a turn.
 
-import asyncio
-from datetime import UTC, datetime, timedelta
+The host keeps the time, also while no worker runs.
+"""
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from callgate_worker import host
 from croniter import croniter
 
 from nekro_agent import texts
@@ -12,56 +17,62 @@ from nekro_agent.models.db_recurring_timer_job import DBRecurringTimerJob
 from nekro_agent.services.message_service import message_service
 
 logger = get_sub_logger("timer")
-_LONGEST_NAP = 3600.0
+_NAME = "recurring"
 _MOST_FAILURES = 5
 _FARTHEST = 400
-# Compat(nekro): holidays of China are moved by decree each year; without that list, weekdays.
-_DAYS = {
-    "mon_fri": lambda day: day < 5, "cn_workday": lambda day: day < 5,
-    "weekend": lambda day: day >= 5, "cn_restday": lambda day: day >= 5,
+
+
+def _is_workday_in_china(day: date) -> bool:
+    """Holidays there are moved by decree each year; of a year that is not known yet, weekdays."""
+    try:
+        from chinese_calendar import is_workday
+
+        return is_workday(day)
+    except (ImportError, NotImplementedError):
+        return day.weekday() < 5
+
+
+_DAYS: dict[str, Callable[[date], bool]] = {
+    "mon_fri": lambda day: day.weekday() < 5,
+    "weekend": lambda day: day.weekday() >= 5,
+    "cn_workday": _is_workday_in_china,
+    "cn_restday": lambda day: not _is_workday_in_china(day),
 }
 
 
 class RecurringTimerService:
     def __init__(self) -> None:
-        self._waiting: dict[str, asyncio.TimerHandle] = {}
-        self._firing: set[asyncio.Task[None]] = set()
         self.running = False
 
     async def start(self) -> None:
         if self.running:
             return
         self.running = True
-        for job in await DBRecurringTimerJob.filter(status="active"):
-            missed = job.next_run_at
-            late = datetime.now(UTC) - missed if missed else timedelta(0)
-            if missed and timedelta(0) < late <= timedelta(seconds=job.misfire_grace_seconds):
-                self._launch(job.job_id)
-            else:
+        active = await DBRecurringTimerJob.filter(status="active")
+        waiting = {row["id"] for row in await host.call("timer_list", name=_NAME)} if active else set()
+        for job in active:
+            if _timer_of(job.job_id) not in waiting:
                 await self.upsert_job(job)
 
     async def stop(self) -> None:
         self.running = False
-        for waiting in self._waiting.values():
-            waiting.cancel()
-        self._waiting.clear()
 
     async def upsert_job(self, job: DBRecurringTimerJob) -> None:
         job.next_run_at = next_run(job)
         await job.save()
-        self._arm(job)
+        await self._arm(job)
 
     async def pause_job(self, job: DBRecurringTimerJob) -> None:
         job.status, job.next_run_at = "paused", None
         await job.save()
-        self._disarm(job.job_id)
+        await _disarm(job.job_id)
 
     async def resume_job(self, job: DBRecurringTimerJob) -> None:
         job.status, job.consecutive_failures, job.last_error = "active", 0, None
         await self.upsert_job(job)
 
     async def delete_job(self, job_id: str) -> None:
-        self._disarm(job_id)
+        await _disarm(job_id)
         await DBRecurringTimerJob.filter(job_id=job_id).delete()
 
     async def run_now(self, job: DBRecurringTimerJob) -> bool:
@@ -83,32 +94,31 @@ class RecurringTimerService:
         recent = sorted((it for it in jobs if it.last_run_at), key=lambda it: it.last_run_at, reverse=True)
         return len(active), len(jobs) - len(active), upcoming[:upcoming_limit], recent[:recent_limit]
 
-    def _arm(self, job: DBRecurringTimerJob) -> None:
-        self._disarm(job.job_id)
+    async def _arm(self, job: DBRecurringTimerJob) -> None:
         if job.next_run_at is None:
+            await _disarm(job.job_id)
             return
-        delay = max(0.0, (job.next_run_at - datetime.now(UTC)).total_seconds())
-        loop = asyncio.get_running_loop()
-        if delay > _LONGEST_NAP:
-            self._waiting[job.job_id] = loop.call_later(_LONGEST_NAP, self._arm, job)
-        else:
-            self._waiting[job.job_id] = loop.call_later(delay, self._launch, job.job_id)
+        given = {
+            "id": _timer_of(job.job_id), "name": _NAME, "session": job.chat_key, "timezone": job.timezone,
+            "due": job.next_run_at.timestamp(), "text": job.title or job.event_desc, "payload": {"job_id": job.job_id},
+        }
+        try:
+            await host.call("timer_set", cron=job.cron_expr, **given)
+        except host.HostError:
+            # croniter reads more than the host does; then each time sets the next.
+            await host.call("timer_set", **given)
 
-    def _disarm(self, job_id: str) -> None:
-        waiting = self._waiting.pop(job_id, None)
-        if waiting is not None:
-            waiting.cancel()
-
-    def _launch(self, job_id: str) -> None:
-        task = asyncio.get_running_loop().create_task(self._run(job_id))
-        self._firing.add(task)
-        task.add_done_callback(self._firing.discard)
-
-    async def _run(self, job_id: str) -> None:
+    async def due(self, job_id: str, due: float) -> None:
+        """The host says that the time of a job has come."""
         job = await DBRecurringTimerJob.get_or_none(job_id=job_id)
         if job is None or job.status != "active":
+            await _disarm(job_id)
             return
-        await self._fire(job)
+        late = datetime.now(UTC) - datetime.fromtimestamp(due, UTC)
+        local = datetime.fromtimestamp(due, ZoneInfo(job.timezone))
+        is_its_day = _DAYS.get(job.workday_mode, lambda _: True)(local.date())
+        if is_its_day and late <= timedelta(seconds=job.misfire_grace_seconds):
+            await self._fire(job)
         if job.consecutive_failures >= _MOST_FAILURES:
             await self.pause_job(job)
         else:
@@ -130,6 +140,14 @@ class RecurringTimerService:
         return job.last_error is None
 
 
+def _timer_of(job_id: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"nekro/{_NAME}/{job_id}"))
+
+
+async def _disarm(job_id: str) -> None:
+    await host.call("timer_cancel", id=_timer_of(job_id))
+
+
 def next_run(job: DBRecurringTimerJob, after: datetime | None = None) -> datetime | None:
     """The next moment the expression names, on a day of the job's kind."""
     zone = ZoneInfo(job.timezone)
@@ -137,7 +155,7 @@ def next_run(job: DBRecurringTimerJob, after: datetime | None = None) -> datetim
     wanted = _DAYS.get(job.workday_mode, lambda _: True)
     for _ in range(_FARTHEST):
         moment = moments.get_next(datetime)
-        if wanted(moment.weekday()):
+        if wanted(moment.date()):
             return moment.astimezone(UTC)
     return None
 

@@ -1,21 +1,25 @@
-"""One-shot timers. They outlive the worker: a missed one still fires within five minutes."""
+"""One-shot timers. The host keeps them and wakes the worker: they outlive every process.
+
+A timer with a callback is code of the running plugin, and lives as long as that runs.
+"""
 
 import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+from callgate_worker import host
 
 from nekro_agent import texts
 from nekro_agent.core.logger import get_sub_logger
 from nekro_agent.services.message_service import message_service
-from nekro_agent.services.timer.kept import Kept
 
 logger = get_sub_logger("timer")
-_GRACE = 300
-_LONGEST_NAP = 3600.0
 # Beyond this a moment has no date.
 _LATEST = 253_402_300_799
+_NAME = "one_shot"
 
 
 @dataclass(eq=False)
@@ -26,35 +30,29 @@ class TimerTask:
     task_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     temporary: bool = False
     callback: Callable[[], Awaitable[None]] | None = None
-    waiting: asyncio.TimerHandle | None = field(default=None, repr=False)
 
 
 class TimerService:
     def __init__(self) -> None:
-        self.tasks: dict[str, list[TimerTask]] = {}
         self.running = False
-        self._kept = Kept("one_shot_timers.json")
-        self._firing: set[asyncio.Task[None]] = set()
+        self._ringing: dict[TimerTask, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
-        if self.running:
-            return
         self.running = True
-        oldest = time.time() - _GRACE
-        for row in self._kept.read():
-            task = TimerTask(
-                row["chat_key"], row["trigger_time"], row["event_desc"], row["task_id"], row["temporary"]
-            )
-            if task.trigger_time >= oldest:
-                self._arm(task)
-        self._keep()
 
     async def stop(self) -> None:
         self.running = False
+        for ringing in self._ringing.values():
+            ringing.cancel()
+        self._ringing.clear()
+
+    @property
+    def tasks(self) -> dict[str, list[TimerTask]]:
+        """By chat."""
+        found: dict[str, list[TimerTask]] = {}
         for task in self.get_all_timers(include_callbacks=True):
-            if task.waiting is not None:
-                task.waiting.cancel()
-        self.tasks.clear()
+            found.setdefault(task.chat_key, []).append(task)
+        return found
 
     async def set_timer(
         self,
@@ -68,7 +66,7 @@ class TimerService:
     ) -> bool:
         """Seconds since 1970. 0 starts a turn now; less than 0 clears, `temporary` says which."""
         if trigger_time < 0:
-            self._drop([it for it in self.get_timers(chat_key) if temporary in (None, it.temporary)])
+            await self._drop([it for it in self.get_timers(chat_key) if temporary in (None, it.temporary)])
             return True
         if trigger_time == 0:
             await message_service.schedule_agent_task(chat_key)
@@ -76,17 +74,23 @@ class TimerService:
         if not time.time() < trigger_time <= _LATEST:
             return False
         if override:
-            self._drop([it for it in self.get_timers(chat_key) if it.temporary])
-        self._arm(TimerTask(chat_key, int(trigger_time), event_desc, temporary=override, callback=callback))
-        self._keep()
+            await self._drop([it for it in self.get_timers(chat_key) if it.temporary])
+        task = TimerTask(chat_key, int(trigger_time), event_desc, temporary=override, callback=callback)
+        if callback is not None:
+            self._ringing[task] = asyncio.get_running_loop().create_task(self._ring(task))
+            return True
+        payload = {"chat_key": chat_key, "event_desc": event_desc, "temporary": override}
+        await host.call(
+            "timer_set", name=_NAME, session=chat_key, due=float(task.trigger_time), text=event_desc, payload=payload
+        )
         return True
 
     def get_timers(self, chat_key: str) -> list[TimerTask]:
-        return list(self.tasks.get(chat_key, []))
+        return [task for task in self.get_all_timers(include_callbacks=True) if task.chat_key == chat_key]
 
     def get_all_timers(self, *, include_callbacks: bool = False) -> list[TimerTask]:
-        tasks = [task for of_chat in self.tasks.values() for task in of_chat]
-        return [task for task in tasks if include_callbacks or task.callback is None]
+        kept = [_task(row["payload"], row["due"], row["id"]) for row in host.call_now("timer_list", name=_NAME)]
+        return [*kept, *self._ringing] if include_callbacks else kept
 
     def get_timer_by_id(self, task_id: str) -> TimerTask | None:
         tasks = self.get_all_timers(include_callbacks=True)
@@ -94,35 +98,25 @@ class TimerService:
 
     async def delete_timer_by_id(self, task_id: str) -> bool:
         task = self.get_timer_by_id(task_id)
-        if task is not None:
-            self._drop([task])
-        return task is not None
+        return task is not None and await self._drop([task])
 
     async def trigger_timer_now(self, task_id: str) -> bool:
         task = self.get_timer_by_id(task_id)
-        if task is None:
+        if task is None or not await self._drop([task]):
             return False
-        self._drop([task])
         await self._fire(task)
         return True
 
-    def _arm(self, task: TimerTask) -> None:
-        if task not in self.tasks.setdefault(task.chat_key, []):
-            self.tasks[task.chat_key].append(task)
-        delay = max(0.0, task.trigger_time - time.time())
-        # Long waits in pieces: the wall clock may be set meanwhile.
-        task.waiting = asyncio.get_running_loop().call_later(min(delay, _LONGEST_NAP), self._wake, task)
+    async def due(self, payload: dict[str, Any], due: float, id: str) -> None:
+        """The host says that a timer's time has come."""
+        await self._fire(_task(payload, due, id))
 
-    def _wake(self, task: TimerTask) -> None:
-        if task not in self.tasks.get(task.chat_key, []):
-            return
-        if task.trigger_time > time.time() + 0.5:
-            self._arm(task)
-            return
-        self._drop([task])
-        firing = asyncio.get_running_loop().create_task(self._fire(task))
-        self._firing.add(firing)
-        firing.add_done_callback(self._firing.discard)
+    async def _ring(self, task: TimerTask) -> None:
+        # In pieces: the wall clock may be set meanwhile.
+        while (left := task.trigger_time - time.time()) > 0:
+            await asyncio.sleep(min(left, 3600.0))
+        self._ringing.pop(task, None)
+        await self._fire(task)
 
     async def _fire(self, task: TimerTask) -> None:
         try:
@@ -136,19 +130,20 @@ class TimerService:
         except Exception as error:
             logger.opt(exception=error).error(f"the timer of {task.chat_key} failed")
 
-    def _drop(self, tasks: list[TimerTask]) -> None:
+    async def _drop(self, tasks: list[TimerTask]) -> bool:
+        """Whether all of them were still waiting."""
+        dropped = True
         for task in tasks:
-            if task.waiting is not None:
-                task.waiting.cancel()
-            self.tasks[task.chat_key].remove(task)
-            if not self.tasks[task.chat_key]:
-                del self.tasks[task.chat_key]
-        self._keep()
+            ringing = self._ringing.pop(task, None)
+            if ringing is not None:
+                ringing.cancel()
+            else:
+                dropped &= await host.call("timer_cancel", id=task.task_id)
+        return dropped
 
-    def _keep(self) -> None:
-        """Callbacks are the running plugin's; only the others are written down."""
-        names = ("chat_key", "trigger_time", "event_desc", "task_id", "temporary")
-        self._kept.write([{name: getattr(task, name) for name in names} for task in self.get_all_timers()])
+
+def _task(payload: dict[str, Any], due: float, id: str) -> TimerTask:
+    return TimerTask(payload["chat_key"], int(due), payload["event_desc"], id, payload["temporary"])
 
 
 timer_service = TimerService()

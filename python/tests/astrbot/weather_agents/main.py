@@ -113,6 +113,21 @@ class WeatherAgents(Star):
         """
         return [a, b, c, d, e, f]
 
+    @filter.llm_tool()
+    async def lead_agents(self, event: AstrMessageEvent, query: str):
+        """Has agents deal with a task.
+
+        Args:
+            query(string): the task
+        """
+        answer = await self.context.tool_loop_agent(
+            event=event,
+            chat_provider_id=await self.context.get_current_chat_provider_id(event.unified_msg_origin),
+            prompt=query,
+            tools=ToolSet([WeatherAgent()]),
+        )
+        return answer.completion_text
+
     @filter.command("ask")
     async def ask(self, event: AstrMessageEvent, question: str):
         model = await self.context.get_current_chat_provider_id(umo=event.unified_msg_origin)

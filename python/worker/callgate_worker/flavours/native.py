@@ -5,6 +5,7 @@ how what follows a command is read in `native_command`.
 """
 
 import asyncio
+import copy
 import inspect
 import sys
 import traceback
@@ -35,6 +36,7 @@ class Native:
             "collect": self.collect,
             "reset": self.reset,
             "command": self.command,
+            "timer": self.timer,
             "config_get": self.config_get,
             "config_set": self.config_set,
             "inject": self.inject,
@@ -77,8 +79,8 @@ class Native:
         context: dict[str, Any],
     ) -> Any:
         function = self._plugins[plugin].methods[method]
-        bound = function.bind(positional, named, Context.read(context, plugin))
-        return await perform(function.call, *bound.args, **bound.kwargs)
+        args, kwargs = function.arguments(positional, named, lambda: Context.read(context, plugin))
+        return await perform(function.call, *args, **kwargs)
 
     async def message(self, context: dict[str, Any], message: dict[str, Any]) -> dict[str, str]:
         heard = Message(
@@ -119,6 +121,12 @@ class Native:
         async for text in answers(command.function, bound):
             yield _response("success", text)
 
+    async def timer(self, plugin: str, name: str, payload: Any, session: str, **_: Any) -> None:
+        """A timer that the host kept is due. What its handler does is done by the plugin itself."""
+        context = Context.read({"session": session, **await host.call("session_folders", session=session)}, plugin)
+        for hook in self._plugins[plugin].hooks("timer"):
+            await perform(hook, *[context, name, payload][: len(inspect.signature(hook).parameters)])
+
     async def config_get(self, plugin: str) -> dict[str, Any]:
         known = self._plugins[plugin]
         return native_load.describe_config(known)
@@ -128,9 +136,10 @@ class Native:
         live = known.declarations.config
         if live is None:
             raise ValueError(f"the plugin {plugin} has no settings")
-        problems = settings.take(live, values)
-        if problems:
-            raise ValueError("; ".join(problems))
+        if problems := settings.take(copy.copy(live), values):
+            # A line for each field, so that a form can show it there.
+            raise ValueError("\n".join(problems))
+        settings.take(live, values)
         settings.save(live, known.data)
         return native_load.describe_config(known)
 
@@ -180,9 +189,11 @@ class Native:
                 traceback.print_exc(file=sys.stderr)
                 return None
 
+        off = context.get("off") or ()
         asked = [
             (plugin_id, asyncio.ensure_future(heard(plugin_id, hook)))
             for plugin_id, plugin in self._plugins.items()
+            if plugin_id not in off
             for hook in plugin.hooks(point)
         ]
         return [(plugin_id, await answer) for plugin_id, answer in asked]

@@ -1,4 +1,4 @@
-"""What follows a command, read by the annotations of its function: `/roll 2 6 --label luck`."""
+"""What follows a command, read by the annotations of its function: `/roll 2 6 --label luck --loud`."""
 
 import inspect
 import shlex
@@ -28,11 +28,19 @@ def arguments(function: Callable[..., Any], text: str) -> dict[str, Any]:
     plain: list[str] = []
     while words:
         word = words.pop(0)
-        name = word.removeprefix("--").replace("-", "_")
-        if word.startswith("--") and name in parameters and words:
+        option, equals, value = word.removeprefix("--").partition("=")
+        name = option.replace("-", "_")
+        if not word.startswith("--") or name not in parameters:
+            plain.append(word)
+        elif equals:
+            named[name] = _read(value, parameters[name], name)
+        elif bool in _options(parameters[name]) and not (words and words[0].lower() in _YES | _NO):
+            # A flag: to name it is to want it.
+            named[name] = True
+        elif words:
             named[name] = _read(words.pop(0), parameters[name], name)
         else:
-            plain.append(word)
+            raise ValueError(f"--{option} needs a value")
     free = [name for name in parameters if name not in named]
     for index, name in enumerate(free):
         if not plain:

@@ -144,6 +144,9 @@ def describe(method: Method) -> MethodSpec:
     )
 
 
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
 class Function:
     """A function of a plugin with what is known of its signature, read once."""
 
@@ -156,11 +159,27 @@ class Function:
         self.parameters = {it.name: it for it in outer}
         self._outer = shape.replace(parameters=outer)
         self._shape = shape
+        # What is needed to bind by name alone, as the gate does for all that is declared so.
+        plain = all(it.kind in _BY_NAME for it in shape.parameters.values())
+        self._required = {it.name for it in outer if it.default is it.empty} if plain else None
+
+    def arguments(
+        self, positional: list[Any], named: dict[str, Any], context: Callable[[], Context]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As it is called with, each converted to what it is annotated with."""
+        required = self._required
+        if positional or required is None or not required <= named.keys() <= self.parameters.keys():
+            bound = self.bind(positional, named, context())
+            return bound.args, bound.kwargs
+        given = {name: convert.convert(it, self.hints.get(name, Any), name) for name, it in named.items()}
+        if self.context:
+            given[self.context] = context()
+        return (), given
 
     def bind(
         self, positional: list[Any], named: dict[str, Any], context: Context
     ) -> inspect.BoundArguments:
-        """The arguments by parameter, each converted to what it is annotated with."""
+        """The same by parameter; raises TypeError for what does not fit."""
         bound = self._outer.bind(*positional, **named)
         for name, value in bound.arguments.items():
             if self.parameters[name].kind not in VARIADIC:

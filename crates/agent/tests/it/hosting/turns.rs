@@ -8,11 +8,27 @@ pub(super) struct Taking {
     plugin: Plugin,
     run: Json,
     pub(super) ended: Mutex<Vec<Json>>,
+    /// Answers that it was given to send in place of the plugin.
+    left: Mutex<Vec<(Json, String)>>,
 }
 
 impl Listener for Taking {
     fn points(&self) -> Points {
-        Points::ARRIVED
+        Points::ARRIVED | Points::DELIVER
+    }
+
+    fn deliver<'a>(
+        &'a self,
+        _: &'a callgate_contract::SessionKey,
+        reference: &'a Json,
+        parts: &'a [Part],
+    ) -> BoxFuture<'a, bool> {
+        let takes = reference == "leaves";
+        if takes {
+            let text = parts[0].words().unwrap().to_string();
+            self.left.lock().unwrap().push((reference.clone(), text));
+        }
+        Box::pin(async move { takes })
     }
 
     fn arrived<'a>(&'a self, message: &'a ArrivalFacts) -> BoxFuture<'a, Verdict> {
@@ -38,6 +54,7 @@ pub(super) async fn taking(
         plugin,
         run,
         ended: Mutex::default(),
+        left: Mutex::default(),
     });
     let stage = Stage::heard_by(home.open().await, model, vec![listener.clone()]);
     stage.agent.register_host().unwrap();
@@ -109,6 +126,36 @@ async fn a_plugin_has_the_message_answered_and_delivers_it_itself() {
     assert_eq!(asked.tools.len(), 1);
     let rows = stage.agent.store().log().list(&session(), 9).await.unwrap();
     assert!(rows[0].turn.is_some(), "the turn took the row");
+}
+
+#[tokio::test]
+async fn an_answer_that_a_plugin_took_and_left_is_sent_once_by_another() {
+    let home = Home::sqlite();
+    // It takes the answer and ends over it: nobody comes back for more.
+    let takes = |item: &Value| values::to_json(item)["type"] == "text";
+    for (reference, by_another) in [("leaves", true), ("nobody", false)] {
+        let plugin = Plugin {
+            peer: Peer::new(move |said| {
+                let taken = matches!(&said, Said::Item(item) if takes(item));
+                let gone = || MethodError::new("the worker is gone");
+                Box::pin(async move { taken.then_some(Value::Null).ok_or_else(gone) })
+            }),
+            ..Plugin::silent()
+        };
+        let model = Scripted::default().says("An answer.");
+        let run = json!({"ref": reference});
+        let (stage, listener) = taking(&home, model, plugin, run).await;
+        hears(&stage, reference).await;
+        let left = listener.left.lock().unwrap().clone();
+        let answer = (json!("leaves"), "An answer.".to_owned());
+        match by_another {
+            true => assert_eq!((left, stage.sent().len()), (vec![answer], 0)),
+            false => assert_eq!(
+                (left.len(), stage.sent()),
+                (0, vec!["An answer.".to_owned()])
+            ),
+        }
+    }
 }
 
 #[tokio::test]

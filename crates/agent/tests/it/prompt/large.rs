@@ -16,7 +16,7 @@ use crate::search::catalogue;
 async fn with_search(methods: Vec<MethodInfo>) -> Vec<MethodInfo> {
     let home = Home::sqlite();
     let gate = Gate::new(home.open().await, GatePolicy::default());
-    let search = methods::all(&gate);
+    let search = methods::all(&gate, &Default::default());
     let search = search.iter().map(|method| method.info().clone());
     methods.into_iter().chain(search).collect()
 }

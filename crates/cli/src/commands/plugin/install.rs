@@ -55,6 +55,7 @@ pub async fn perform(common: &Common, install: InstallPlugin) -> Result<ExitCode
         name: install.name,
         replace: install.replace,
         with: install.with,
+        told_as: None,
     };
     let working = move |say: &(dyn Fn(&str) + Send + Sync)| library.install(&source, &options, say);
     let (installed, found) = with_spinner("installing", working).await??;

@@ -102,8 +102,7 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
         show::note(&format!("recorded {}", test.scenario.display()));
         return Ok(ExitCode::SUCCESS);
     }
-    let same = expected(&scenario.loaded)
-        .map(|wanted| StepReport::new(differences("loaded", wanted, &described(plugin, wanted))));
+    let same = as_expected(&scenario, plugin);
     let name = plugin.id.clone().unwrap_or_else(|| plugin.name.clone());
     let report = ScenarioReport::new(name, same, steps);
     match common.json {
@@ -142,6 +141,28 @@ fn write(path: &Path, scenario: &Scenario) -> Result<(), Failure> {
         let hint = "check the permissions there";
         Failure::new(format!("cannot write {}: {error}", path.display()), hint)
     })
+}
+
+/// What the plugin turned out to be, beside what the scenario says of it; `None` if it says nothing.
+fn as_expected(scenario: &Scenario, plugin: &CheckReport) -> Option<StepReport> {
+    let loaded = expected(&scenario.loaded);
+    let loaded = loaded.map(|wanted| ("loaded", wanted, described(plugin, wanted)));
+    let more = [("handlers", &scenario.handlers), ("tools", &scenario.tools)];
+    let more = more.into_iter().filter_map(|(name, wanted)| {
+        let wanted = wanted.as_ref()?;
+        Some((name, wanted, plugin.extra[name].clone()))
+    });
+    let compared: Vec<_> = loaded.into_iter().chain(more).collect();
+    if compared.is_empty() {
+        return None;
+    }
+    let found = compared.iter();
+    let found: Vec<String> = found
+        .filter_map(|(name, wanted, came)| differences(name, wanted, came))
+        .collect();
+    Some(StepReport::new(
+        (!found.is_empty()).then(|| found.join("\n")),
+    ))
 }
 
 /// Of one plugin: a scenario tests one.

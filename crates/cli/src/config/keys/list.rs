@@ -261,6 +261,15 @@ pub const KEYS: &[Key] = &[
         meaning: "Seconds of work in one turn.",
     },
     Key {
+        name: "budget.turn_money",
+        shape: Shape::Amount,
+        default: "no limit",
+        meaning: "What models may cost in one turn, with everything its agents and plugins ask \
+                  of models. In the currency of prices (those that come with the product are in \
+                  US dollars); a model whose price is not known counts as free, and the message \
+                  says so: give it a `price` in `models.list`.",
+    },
+    Key {
         name: "budget.conversation_tokens",
         shape: Shape::Count,
         default: "no limit",
@@ -277,6 +286,12 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Count,
         default: "no limit",
         meaning: "Seconds of work in one conversation.",
+    },
+    Key {
+        name: "budget.conversation_money",
+        shape: Shape::Amount,
+        default: "no limit",
+        meaning: "What models may cost in one conversation.",
     },
     Key {
         name: "budget.user_day_tokens",
@@ -297,6 +312,36 @@ pub const KEYS: &[Key] = &[
         meaning: "Seconds of work for one user on one day (UTC).",
     },
     Key {
+        name: "budget.user_day_money",
+        shape: Shape::Amount,
+        default: "no limit",
+        meaning: "What models may cost for one user on one day (UTC).",
+    },
+    Key {
+        name: "budget.session_day_tokens",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Tokens, in and out, that models may use in one chat on one day (UTC).",
+    },
+    Key {
+        name: "budget.session_day_calls",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Calls of methods in one chat on one day (UTC).",
+    },
+    Key {
+        name: "budget.session_day_seconds",
+        shape: Shape::Count,
+        default: "no limit",
+        meaning: "Seconds of work in one chat on one day (UTC).",
+    },
+    Key {
+        name: "budget.session_day_money",
+        shape: Shape::Amount,
+        default: "no limit",
+        meaning: "What models may cost in one chat on one day (UTC).",
+    },
+    Key {
         name: "budget.day_tokens",
         shape: Shape::Count,
         default: "no limit",
@@ -313,6 +358,12 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Count,
         default: "no limit",
         meaning: "Seconds of work for everybody on one day (UTC).",
+    },
+    Key {
+        name: "budget.day_money",
+        shape: Shape::Amount,
+        default: "no limit",
+        meaning: "What models may cost for everybody on one day (UTC).",
     },
     Key {
         name: "fetch.allow",
@@ -353,6 +404,13 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Text,
         default: "none",
         meaning: "A file with the certificate's private key, in PEM.",
+    },
+    Key {
+        name: "serve.drain_seconds",
+        shape: Shape::Number,
+        default: "10",
+        meaning: "How long turns under way may take to finish once the server is told to end. What \
+                  is not finished by then goes on at the next start.",
     },
     Key {
         name: "remote.listen",

@@ -2,7 +2,7 @@
 //! out.
 
 use callgate_contract::{ConversationId, JournalId, Part};
-use callgate_store::{LogRole, NewConversation, NewTimer, Store, StoreError, TurnStart};
+use callgate_store::{Charge, LogRole, NewConversation, NewTimer, Store, StoreError, TurnStart};
 use callgate_testkit::Witness;
 use jiff::Timestamp;
 use serde_json::json;
@@ -83,7 +83,10 @@ async fn rounds(store: &Store, id: JournalId, witness: &Witness) {
         store.turns().asked(id, number, None).await.unwrap();
         witness.saw(&format!("asked {number}"));
         let reply = json!({ "number": number });
-        let replied = store.turns().replied(id, number, &reply, None, None).await;
+        let replied = store
+            .turns()
+            .replied(id, number, &reply, &Charge::default())
+            .await;
         replied.unwrap();
     }
 }

@@ -12,6 +12,7 @@ from astrbot.core.agent.message import Message
 from astrbot.core.agent.response import AgentResponse, AgentStats
 from astrbot.core.agent.run_context import ContextWrapper, TContext
 from astrbot.core.agent.runs import Run
+from astrbot.core.message.message_event_result import MessageChain
 from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 from astrbot.core.provider.hosted import plain, response
 from callgate_worker import host
@@ -62,9 +63,15 @@ class ToolLoopAgentRunner(BaseAgentRunner[TContext]):
         self._state = AgentState.RUNNING
         self.stats.start_time = time.time()
         run = Run(f"loop-{uuid.uuid4().hex}", self.run_context, self.agent_hooks)
+        stream = host.stream("agent_loop", **await self._asked(run, max_step))
         try:
-            ended = await host.call("agent_loop", **await self._asked(run, max_step))
+            async for piece in stream:
+                if piece.get("text") and "type" not in piece:
+                    chain = MessageChain().message(piece["text"])
+                    yield AgentResponse("streaming_delta", {"chain": chain})
+            ended = stream.result
         finally:
+            await stream.aclose()
             run.close()
             self.stats.end_time = time.time()
         run.see(ended.get("messages"))
@@ -102,6 +109,7 @@ class ToolLoopAgentRunner(BaseAgentRunner[TContext]):
             "tools": run.offer(asked.func_tool),
             "max_steps": max_step,
             "tool_timeout": self.run_context.tool_call_timeout,
+            "stream": self.streaming,
         }
 
 

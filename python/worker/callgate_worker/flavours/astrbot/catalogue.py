@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import asdict
 from typing import Any
 
 from astrbot.core.agent.tool import FunctionTool
@@ -9,8 +11,9 @@ from callgate_worker import host
 from callgate_worker.flavour import Loaded, MethodSpec
 from callgate_worker.flavours.astrbot.loading import owner
 
+_OLD = 5.0
 REPORTED: set[str] = set()
-"""Names of tools that the host was told of when their plugins were loaded."""
+"""Names of tools that the host was told of."""
 
 
 class HostTool(FunctionTool):
@@ -21,6 +24,10 @@ class HostTool(FunctionTool):
         nothing = {"type": "object", "properties": {}}
         made = cls(row["name"], row.get("description") or "", row.get("parameters") or nothing)
         made.host_name = row["name"]
+        kind, _, server = row.get("origin", "").partition(":")
+        if kind == "mcp":
+            # Compat(astrbot): by this plugins tell tools of servers from those of plugins.
+            made.mcp_server_name = server
         return made
 
     async def call(self, context: Any, **kwargs: Any) -> Any:
@@ -28,11 +35,69 @@ class HostTool(FunctionTool):
         return answer.get("text") or str(answer.get("value"))
 
 
+class Catalogue:
+    """Keeps the host's list of our tools, and our list of the servers' tools, up to date. `func_list` is a plain
+    list that plugins change at will, so it is looked at after every step."""
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+        self._seen: tuple[Any, ...] = ()
+        self._told: dict[str, list[dict[str, Any]]] = {}
+        self._version: int | None = None
+        self._asked_at = float("-inf")
+
+    async def tell(self, stars: list[Any]) -> None:
+        """Tools that came, went or were switched since the last time reach the gate."""
+        seen = tuple((tool, tool.active) for tool in self._manager.func_list)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        for star in stars:
+            offered = [asdict(method) for method in methods_of(star)]
+            if self._told.get(star.name) != offered:
+                known = star.name in self._told
+                self._told[star.name] = offered
+                REPORTED.update(method["name"] for method in offered)
+                if known:
+                    await host.call("plugin_methods", plugin=star.name, methods=offered)
+
+    def loaded(self, star: Any) -> None:
+        """What the answer to its loading says."""
+        self._told[star.name] = [asdict(method) for method in methods_of(star)]
+
+    async def ask(self) -> None:
+        """The tools of servers are in `func_list`, as upstream's are."""
+        now = time.monotonic()
+        if now - self._asked_at < _OLD:
+            return
+        self._asked_at = now
+        answer = await host.call("method_list", version=self._version)
+        if answer is None:
+            return
+        self._version = answer["version"]
+        rows = [row for row in answer["methods"] if row["origin"].startswith("mcp:")]
+        own = [tool for tool in self._manager.func_list if not isinstance(tool, HostTool)]
+        taken = {tool.name for tool in own}
+        self._manager.func_list[:] = [*own, *(HostTool.of(row) for row in rows if row["name"] not in taken)]
+
+
 def tools_of(star: Any) -> list[Any]:
     from astrbot.core.provider.register import llm_tools
 
     package = star.module_path.rpartition(".")[0]
     return [tool for tool in llm_tools.func_list if (owner(tool) or "").startswith(f"{package}.")]
+
+
+def routes_of(star: Any) -> list[str]:
+    from astrbot.core.star.context import Context
+
+    package = f"{star.module_path.rpartition('.')[0]}."
+    mine = [
+        route
+        for route, handler, *_ in Context.registered_web_apis
+        if (getattr(handler, "__module__", None) or "").startswith(package)
+    ]
+    return sorted(mine)
 
 
 def methods_of(star: Any) -> list[MethodSpec]:
@@ -72,6 +137,7 @@ def loaded(star: Any, warnings: list[str]) -> Loaded:
             ],
             "loaded": [{"name": star.name, "version": star.version, "activated": star.activated}],
             "directory": star.root_dir_name,
+            "routes": routes_of(star),
         },
     )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import functools
 import json
 import logging
 import textwrap
 import uuid
+from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,18 +29,35 @@ class AstrBot:
         self._queue: asyncio.Task | None = None
         self._web: dict[str, Any] = {}
         self.steps = {
-            "event": self.event,
+            "event": self._watched(self.event),
             "request": self.request,
-            "tool": self.tool,
-            "call": self.call,
+            "tool": self._watched(self.tool),
+            "call": self._watched(self.call),
             "config_get": self.config_get,
             "config_set": self.config_set,
             "enabled": self.enabled,
             "disabled": self.disabled,
             "refresh": self.refresh,
+            "settings": self.settings,
+            "timer": self._watched(self.timer),
             "methods": self.methods,
-            "run": self.run,
+            "run": self._watched(self.run),
         }
+
+    def _watched(self, step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """Plugin code runs in it: afterwards there may be other tools than before."""
+
+        @functools.wraps(step)
+        async def watched(**arguments: Any) -> Any:
+            try:
+                return await step(**arguments)
+            finally:
+                try:
+                    await self._started().catalogue.tell(list(self._stars.values()))
+                except host.HostError as error:
+                    logger.warning("the host was not told of changed tools: %s", error)
+
+        return watched
 
     async def load(self, source: Source) -> Loaded:
         from callgate_worker.flavours.astrbot import loading
@@ -50,7 +69,9 @@ class AstrBot:
         if known is not None and known.root_dir_name != star.root_dir_name:
             warnings.append(f"another plugin is named {star.name} too and is replaced")
         self._stars[star.name] = star
-        return self._describe(star, warnings)
+        described = self._describe(star, warnings)
+        runtime.catalogue.loaded(star)
+        return described
 
     def _describe(self, star: Any, warnings: list[str]) -> Loaded:
         from callgate_worker.flavours.astrbot import catalogue
@@ -92,18 +113,41 @@ class AstrBot:
         except host.HostError as error:
             logger.warning("models, personas and settings are not known: %s", error)
 
+    async def settings(self, settings: dict[str, Any], models: list[dict], personas: list[dict]) -> None:
+        if self._runtime is not None:
+            await self._runtime.renewed(settings, models, personas)
+
+    async def timer(self, id: str, **_: Any) -> None:
+        """A job's time has come."""
+        await self._started().context.cron_manager.fire(id)
+
     async def event(
-        self, ref: str, message: dict[str, Any], facts: dict[str, Any] | None = None
+        self,
+        ref: str,
+        message: dict[str, Any],
+        facts: dict[str, Any] | None = None,
+        resume: str | None = None,
     ) -> dict[str, Any]:
-        """A message through filters, handlers and, where AstrBot would answer, a turn."""
-        from callgate_worker.flavours.astrbot import events
+        """A message through filters, handlers and, where AstrBot would answer, a turn. With `resume` all of
+        that is done, in a process that has ended since: this is the answer, to be decorated and sent."""
+        from callgate_worker.flavours.astrbot import events, pipeline
 
         facts = facts or {}
+        await self._servers_tools()
         event = events.build(self._started(), ref, message, facts)
+        if resume is not None:
+            await pipeline.resume(self._started(), event, resume)
+            return {"verdict": "taken", "stopped": event.is_stopped()}
         await self._handle(event, facts)
         meant = event.is_at_or_wake_command or bool(facts.get("wanted"))
         taken = event.is_stopped() or event._has_send_oper or event.call_llm or meant
         return {"verdict": "taken" if taken else "pass", "stopped": event.is_stopped()}
+
+    async def _servers_tools(self) -> None:
+        try:
+            await self._started().catalogue.ask()
+        except host.HostError as error:
+            logger.debug("the tools of servers are not known: %s", error)
 
     async def request(self, ref: str, request: dict[str, Any]) -> dict[str, Any] | None:
         """The hooks of a turn's request."""

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from callgate_worker import host
 from callgate_worker.flavour import Source
 from callgate_worker.flavours.astrbot import metadata as _metadata
 from callgate_worker.flavours.astrbot.runtime import Runtime
@@ -76,6 +77,7 @@ async def _load(
     _metadata.check_version(star.astrbot_version, __version__)
     star.module, star.config, star.root_dir_name = module, config, directory
     star.name = star.name or directory
+    host.plugin.set(star.name)
     _create(runtime, star, config)
     _bind(star)
     if hasattr(star.star_cls, "initialize"):
@@ -177,6 +179,8 @@ async def unload(star: Any) -> None:
         except Exception:
             logger.exception("plugin %s did not terminate cleanly", star.name)
     star.activated = False
+    if star.star_cls is not None and (cron := getattr(star.star_cls.context, "cron_manager", None)):
+        cron.let_go(star.name)
     await announce("OnPluginUnloadedEvent", star)
     forget(star.module_path.rpartition(".")[0])
     star.star_cls = star.module = None

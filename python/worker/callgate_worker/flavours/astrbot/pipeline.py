@@ -38,6 +38,21 @@ async def handle(runtime: Runtime, event: Any, facts: dict[str, Any]) -> None:
         event.cleanup_temporary_local_files()
 
 
+async def resume(runtime: Runtime, event: Any, answer: str) -> None:
+    """An answer whose event was lost with its process: the live objects are new, handlers are not run again."""
+    from astrbot.core.message.message_event_result import (
+        MessageChain,
+        MessageEventResult,
+        ResultContentType,
+    )
+
+    event.is_wake = event.is_at_or_wake_command = True
+    content = ResultContentType.LLM_RESULT
+    said = MessageChain().message(answer).chain
+    event.set_result(MessageEventResult(chain=said, result_content_type=content))
+    await delivery.deliver(event, runtime.context.get_config())
+
+
 async def _process(
     runtime: Runtime, event: Any, chosen: list[tuple[Any, dict[str, Any]]]
 ) -> AsyncIterator[None]:

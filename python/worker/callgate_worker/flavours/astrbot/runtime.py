@@ -17,18 +17,28 @@ _FOLDERS = ("plugins", "config", "plugin_data", "temp")
 
 class Runtime:
     def __init__(self) -> None:
+        from callgate_worker.flavours.astrbot.catalogue import Catalogue
+
         self.root = Path(os.environ.setdefault("ASTRBOT_ROOT", os.getcwd())).resolve()
         for name in _FOLDERS:
             (self.root / "data" / name).mkdir(parents=True, exist_ok=True)
         if str(self.root) not in sys.path:
             sys.path.insert(0, str(self.root))
         self.context = _context()
+        self.catalogue = Catalogue(self.context.provider_manager.llm_tools)
 
     async def refresh(self) -> None:
-        """Renews the mirrors of what the host keeps: models, personas, settings."""
+        """Renews the mirrors of what the host keeps: models, personas, settings, jobs."""
         await self.context.provider_manager.refresh()
         await self.context.persona_manager.initialize()
         self._settings(await host.call("settings_get", session=None) or {})
+        await self.context.cron_manager.start(self.context)
+
+    async def renewed(self, settings: dict[str, Any], models: list[dict], personas: list[dict]) -> None:
+        """The host says what changed, so that synchronous looks at the mirrors are right."""
+        self.context.provider_manager.apply(models)
+        await self.context.persona_manager.apply(personas)
+        self._settings(settings)
 
     def _settings(self, settings: dict[str, Any]) -> None:
         config = self.context.get_config()
@@ -73,7 +83,6 @@ def _context() -> Any:
         CronJobManager(db_helper),
         SubAgentOrchestrator(providers.llm_tools, personas),
     )
-    context.cron_manager.ctx = context
     context._star_manager = PluginManager(context, astrbot_config)
     StarTools.initialize(context)
     return context

@@ -38,7 +38,8 @@ async def run(runtime: Runtime, event: Any) -> AsyncIterator[None]:
                 yield
     except host.HostError as error:
         logger.error("the turn of %s failed: %s", event.unified_msg_origin, error)
-        await event.send(MessageChain().message(texts.AGENT_ERROR.format(error=error)))
+        said = await turn.personas_words() or texts.AGENT_ERROR.format(error=error)
+        await event.send(MessageChain().message(said))
     finally:
         turn.close()
 
@@ -90,6 +91,9 @@ class Turn:
         answered = False
         try:
             async for item in stream:
+                if item.get("type") == "end":
+                    # Coming back for more told the host that the answer is out.
+                    continue
                 answered = bool(item.get("final"))
                 async with aclosing(self._said(item)) as said:
                     async for _ in said:
@@ -130,7 +134,9 @@ class Turn:
         content = ResultContentType.LLM_RESULT
         if reply.role == "err":
             content = ResultContentType.GENERAL_RESULT
-            said = texts.LLM_ERROR.format(error=reply.completion_text or texts.LLM_ERROR_UNKNOWN)
+            said = await self.personas_words() or texts.LLM_ERROR.format(
+                error=reply.completion_text or texts.LLM_ERROR_UNKNOWN
+            )
             chain = MessageChain().message(said)
         else:
             if item.get("final"):
@@ -140,12 +146,27 @@ class Turn:
         yield
         self.event.clear_result()
 
+    async def personas_words(self) -> str | None:
+        """What the persona says where the model fails."""
+        personas = self.run.context.context.context.persona_manager
+        live = self.event.get_extra("provider_request")
+        chosen = personas.get_persona_v3_by_id(
+            getattr(getattr(live, "conversation", None), "persona_id", None)
+        )
+        chosen = chosen or await personas.get_default_persona_v3(self.event.unified_msg_origin)
+        return (chosen.get("custom_error_message") or "").strip() or None
+
     def _asked(self, request: Any) -> dict[str, Any] | None:
-        """What the host does not know: a plugin's own request, or a message that lost its wake prefix."""
+        """What the host does not know: a plugin's own request, a message that lost its wake prefix, a model
+        that a handler chose for this message alone."""
+        chosen = self.event.get_extra("selected_provider")
+        model = {"model": chosen} if isinstance(chosen, str) and chosen else {}
         if request is not None:
-            return {"own": True, **{name: value for name, value in self._data(request).items() if value}}
+            given = {name: value for name, value in self._data(request).items() if value}
+            return {"own": True, **model, **given}
         said = self.event.message_str
-        return None if said == self.event.message_obj.message_str.strip() else {"prompt": said}
+        prompt = {} if said == self.event.message_obj.message_str.strip() else {"prompt": said}
+        return {**prompt, **model} or None
 
     def _data(self, request: Any) -> dict[str, Any]:
         data = {name: getattr(request, name) for name in _FIELDS}
@@ -218,13 +239,19 @@ class Turn:
             known = self.manager.get_func(name) or self.manager.get_func(name.rpartition("__")[2])
             if name in own:
                 tools.append(own[name])
+            elif isinstance(known, HostTool):
+                tools.append(known)
             elif known is not None:
                 tools += [guarded(known, self.manager)] if known.active else []
             elif name not in REPORTED:
                 tools.append(HostTool.of(row))
         if not own:
             # Registered since the plugin was loaded: the host has not heard of them.
-            new = [tool for tool in self.manager.func_list if tool.name not in REPORTED and tool.active]
+            new = [
+                tool
+                for tool in self.manager.func_list
+                if tool.name not in REPORTED and tool.active and not isinstance(tool, HostTool)
+            ]
             tools += [guarded(tool, self.manager) for tool in new]
         return tools
 

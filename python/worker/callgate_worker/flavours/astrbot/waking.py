@@ -22,6 +22,10 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
     _address(event, config, facts)
     enabled = config.get("plugin_set", ["*"])
     event.plugins_name = None if enabled == ["*"] else enabled
+    if off := facts.get("off"):
+        # The operator switched these off in this session.
+        names = [star.name for star in star_map.values()] if enabled == ["*"] else enabled
+        event.plugins_name = [name for name in names if name not in off]
     chosen: list[tuple[Any, dict[str, Any]]] = []
     for record in star_handlers_registry.get_handlers_by_event_type(
         EventType.AdapterMessageEvent, plugins_name=event.plugins_name

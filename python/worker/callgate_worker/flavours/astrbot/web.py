@@ -10,7 +10,9 @@ import json
 import re
 from typing import Any
 
-from quart import Quart, Response, request
+from fastapi.responses import FileResponse, StreamingResponse
+from quart import Quart, Response, request, send_file
+from starlette.responses import Response as StarletteResponse
 from werkzeug.routing import Rule
 
 from astrbot.api.web import PluginRequest, bind_request_context
@@ -76,11 +78,23 @@ async def _response(result: Any) -> Response:
         if status is not None:
             result.status_code = status
         return result
-    if hasattr(result, "body") and hasattr(result, "status_code"):  # Starlette's, made by the plugin itself
-        return Response(result.body, result.status_code, dict(result.headers))
+    if isinstance(result, StarletteResponse):
+        return await _of_starlette(result)
     if isinstance(result, str | bytes):
         return Response(result, status or 200)
     return _json({} if result is None else result, status or 200)
+
+
+async def _of_starlette(result: StarletteResponse) -> Response:
+    """Made by the plugin itself, from what `astrbot.api.web` has of Starlette's."""
+    headers = {name: value for name, value in result.headers.items() if name != "content-length"}
+    if isinstance(result, FileResponse):
+        made = await send_file(result.path, attachment_filename=result.filename)
+        made.headers.update(headers)
+        made.status_code = result.status_code
+        return made
+    body = result.body_iterator if isinstance(result, StreamingResponse) else result.body
+    return Response(body, result.status_code, headers)
 
 
 def _json(body: Any, status: int) -> Response:

@@ -85,6 +85,7 @@ def command(given: Any) -> dict[str, Any]:
     about = PluginCommandAdapter(given).metadata
     return {
         "name": about.name,
+        "namespace": about.namespace,
         "aliases": about.aliases,
         "description": about.description,
         "usage": about.usage,

@@ -7,11 +7,12 @@ from typing import Any
 
 from callgate_worker import host
 from callgate_worker.flavour import Loaded, Source, Step
-from callgate_worker.flavours.nekro import commands, describe, hooks, loading, scenario, web
+from callgate_worker.flavours.nekro import commands, describe, hooks, loading, matchers, scenario, web
 from nekro_agent import absent
 from nekro_agent.core.config import learn
 from nekro_agent.core.core_utils import ConfigManager, preset
 from nekro_agent.core.logger import logger, write_to_host
+from nekro_agent.models import sql
 from nekro_agent.services.command.registry import command_registry
 from nekro_agent.services.config_service import ConfigService
 from nekro_agent.services.plugin.base import NekroPlugin, home
@@ -25,6 +26,7 @@ class Nekro:
     def __init__(self) -> None:
         self._ready = False
         self._sources: dict[str, Source] = {}
+        self._matchers: dict[str, set[Any]] = {}
         self.web = web.application
         self.steps: dict[str, Step] = {
             "call": hooks.call,
@@ -35,6 +37,7 @@ class Nekro:
             "webhook": hooks.webhook,
             "task": hooks.tasks,
             "command": commands.run,
+            "timer": hooks.timer,
             "config_get": self.config_get,
             "config_set": self.config_set,
             "enabled": self.enabled,
@@ -54,9 +57,11 @@ class Nekro:
         await self._unload_from(source)
         if loading.mentions(entry, b"nonebot"):
             _start_nonebot()
+        if loading.mentions(entry, b"tortoise"):
+            sql.offer()
         if source.options.get("config"):
             preset(source.data / "config.yaml", source.options["config"])
-        before = dict(absent.touched)
+        before, matching = dict(absent.touched), matchers.known()
         token = home.set(source.data)
         try:
             plugin = loading.plugin_of(loading.load(entry))
@@ -72,6 +77,7 @@ class Nekro:
             loading.forget(loading.module_name(entry), entry)
             raise
         self._sources[plugin.key] = source
+        self._matchers[plugin.key] = matchers.known() - matching
         plugin._is_enabled = bool(source.options.get("enabled", True))
         plugin._is_builtin = bool(source.options.get("builtin", False))
         plugin._is_package = not plugin._is_builtin
@@ -80,7 +86,10 @@ class Nekro:
             command_registry.register_plugin_command(command)
         if plugin.is_enabled:
             await plugin.trigger_callbacks("enabled")
-        return describe.loaded(plugin, describe.newly_touched(before))
+        loaded = describe.loaded(plugin, describe.newly_touched(before))
+        if self._matchers[plugin.key] and "message" not in loaded.hooks:
+            loaded.hooks.append("message")
+        return loaded
 
     async def unload(self, plugin: str) -> None:
         """Runs the cleanup hook and forgets everything, whatever the hook does."""
@@ -91,6 +100,7 @@ class Nekro:
         host.plugin.set(plugin)
         command_registry.unregister_plugin_commands(plugin)
         web.forget(plugin)
+        matchers.forget(self._matchers.pop(plugin, ()))
         try:
             await task.stop_plugin(found)
             if found.cleanup_method is not None:
@@ -118,11 +128,12 @@ class Nekro:
 
             await timer_service.start()
             await recurring_timer_service.start()
-        learn(await _told("settings_get", {}), await _told("model_list", []))
+        settings = {**await _told("settings_get", {}), "gateway": await _told("model_gateway", {})}
+        learn(settings, await _told("model_list", []))
 
-    async def settings(self, settings: dict[str, Any], models: list[dict[str, Any]]) -> None:
+    async def settings(self, settings: dict[str, Any], models: list[dict[str, Any]], **_: Any) -> None:
         """The host's settings have changed."""
-        learn(settings, models)
+        learn(settings or {}, models or [])
 
     async def config_get(self, plugin: str) -> dict[str, Any]:
         return describe.config(known(plugin))
@@ -131,9 +142,12 @@ class Nekro:
         """Changes the live object and its file, all values or none."""
         found = known(plugin)
         config = found.get_config()
-        done, reason = ConfigService.batch_update_config(config, values)
-        if not done:
-            raise ValueError(reason)
+        trial = config.model_copy(deep=True)
+        tried = [ConfigService.set_config_value(trial, name, value) for name, value in values.items()]
+        if wrong := [reason for done, reason in tried if not done]:
+            # A line for each field, so that a form can show it there.
+            raise ValueError("\n".join(wrong))
+        ConfigService.batch_update_config(config, values)
         found.save_config(config)
         config.load_config_to_env()
         return describe.config(found)

@@ -6,7 +6,7 @@ A hook that raises or takes too long is logged and left out; the others count.
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from callgate_worker import host
@@ -19,8 +19,10 @@ from nekro_agent.services.plugin.base import NekroPlugin
 from nekro_agent.services.plugin.collector import plugin_collector
 from nekro_agent.services.plugin.prompt_activation import get_plugin_brief, sleeping
 from nekro_agent.services.plugin.task import task
+from nekro_agent.services.timer.recurring_timer_service import recurring_timer_service
+from nekro_agent.services.timer.timer_service import timer_service
 
-from callgate_worker.flavours.nekro import commands
+from callgate_worker.flavours.nekro import commands, matchers
 
 _PROMPT_LIMIT = 10.0
 _MESSAGE_LIMIT = 120.0
@@ -56,20 +58,29 @@ async def message(context: dict[str, Any], message: dict[str, Any], **_: Any) ->
     """What the plugins say of a message. A command that waits for it takes it away."""
     if await commands.take(context, message):
         return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
+    if await matchers.hear(context, message):
+        return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
     ctx, given = AgentCtx.of_context(context), chat_message(context, message)
-    signal = await _signals("on_user_message_method", ctx, given)
+    signal = await _signals("on_user_message_method", _active(context), ctx, given)
     return {"signal": signal.name, "text": given.content_text}
 
 
 async def system_message(context: dict[str, Any], text: str, **_: Any) -> dict[str, Any]:
-    signal = await _signals("on_system_message_method", AgentCtx.of_context(context), text)
+    ctx = AgentCtx.of_context(context)
+    signal = await _signals("on_system_message_method", _active(context), ctx, text)
     return {"signal": signal.name}
 
 
-async def _signals(hook: str, *given: Any) -> MsgSignal:
+def _active(context: dict[str, Any]) -> list[NekroPlugin]:
+    """Those that hear of this session; the operator may have switched some off there."""
+    off = context.get("off") or ()
+    return [it for it in plugin_collector.get_all_active_plugins() if it.key not in off]
+
+
+async def _signals(hook: str, plugins: list[NekroPlugin], *given: Any) -> MsgSignal:
     """One plugin after another, as they were loaded: a hook may change the message for the next."""
     said = []
-    for plugin in plugin_collector.get_all_active_plugins():
+    for plugin in plugins:
         function = getattr(plugin, hook)
         if function is not None:
             said += await _together([(plugin, hook, function, given)], _MESSAGE_LIMIT)
@@ -78,14 +89,14 @@ async def _signals(hook: str, *given: Any) -> MsgSignal:
 
 async def reset(context: dict[str, Any], **_: Any) -> None:
     ctx = AgentCtx.of_context(context)
-    hooked = [it for it in plugin_collector.get_all_active_plugins() if it.on_reset_method]
+    hooked = [it for it in _active(context) if it.on_reset_method]
     await _together([(it, "reset", it.on_reset_method, (ctx,)) for it in hooked], _MESSAGE_LIMIT)
 
 
 async def collect(context: dict[str, Any], **_: Any) -> dict[str, Any]:
     """For one round: the texts that go into the prompt, and the methods that are shown."""
     ctx = AgentCtx.of_context(context)
-    plugins = plugin_collector.get_all_active_plugins()
+    plugins = _active(context)
     asleep = await sleeping(plugins, ctx)
     hidden = {it.key for it in plugins if not _supports(it, ctx)}
     shown = [it for it in plugins if it.key not in asleep | hidden]
@@ -118,24 +129,22 @@ def _supports(plugin: NekroPlugin, ctx: AgentCtx) -> bool:
     return not wanted or ctx.adapter_key in wanted or ctx.adapter_key not in _PLATFORMS
 
 
-async def webhook(endpoint: str, headers: dict[str, str], body: Any, **_: Any) -> dict[str, Any]:
-    """Every plugin with that endpoint hears the request."""
+async def webhook(plugin: str, endpoint: str, headers: dict[str, str], body: Any, **_: Any) -> None:
+    """The plugin hears a request to its endpoint."""
     given = body if isinstance(body, dict) else {"body": body}
     request = WebhookRequest(headers={k.lower(): str(v) for k, v in headers.items()}, body=given)
-    ctx = await AgentCtx.create_by_webhook(request)
-    failed: dict[str, str] = {}
-    called = plugin_collector.get_webhook_methods_by_endpoint(endpoint)
+    found = dict(plugin_collector.get_webhook_methods_by_endpoint(endpoint)).get(plugin)
+    if found is None:
+        raise LookupError(f"{plugin} has no webhook {endpoint}")
+    await asyncio.wait_for(found(await AgentCtx.create_by_webhook(request)), _MESSAGE_LIMIT)
 
-    async def one(key: str, function: Callable[..., Awaitable[Any]]) -> None:
-        host.plugin.set(key)
-        try:
-            await asyncio.wait_for(function(ctx), _MESSAGE_LIMIT)
-        except Exception as error:
-            logger.opt(exception=error).error(f"{key}: its webhook {endpoint} failed: {error!r}")
-            failed[key] = str(error) or type(error).__name__
 
-    await asyncio.gather(*(one(key, function) for key, function in called))
-    return {"called": [key for key, _ in called], "errors": failed}
+async def timer(name: str, payload: dict[str, Any], due: float, id: str, **_: Any) -> None:
+    """A timer that the host kept is due."""
+    if name == "recurring":
+        await recurring_timer_service.due(payload["job_id"], due)
+    else:
+        await timer_service.due(payload, due, id)
 
 
 async def tasks(action: str, type: str = "", id: str = "", **_: Any) -> Any:

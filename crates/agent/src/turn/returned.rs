@@ -1,0 +1,135 @@
+//! [`Returned`]: a turn whose answer goes back to whoever asked, and not to the chat. The asker may
+//! run tools of its own: a call of one ends the turn and is left to it.
+
+use callgate_contract::{
+    Allowed, FinishReason, JournalId, ModelError, ModelMessage, ModelOptions, Shared, ToolCall,
+    ToolChoice, ToolSpec,
+};
+use serde_json::{Value as Json, json};
+
+use super::Turn;
+use crate::{
+    TurnError,
+    completion::{Exchange, Keep},
+    history::text_of,
+    watch::TurnEvent,
+};
+
+pub(crate) struct Returned {
+    pub(crate) id: JournalId,
+    pub(crate) methods: Allowed,
+    /// The asker's own.
+    pub(crate) tools: Shared<ToolSpec>,
+    pub(crate) options: ModelOptions,
+    pub(crate) keep: Option<Keep>,
+    /// Calls that are left to the asker.
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) finish: FinishReason,
+    pub(crate) failure: Option<ModelError>,
+}
+
+impl Default for Returned {
+    fn default() -> Self {
+        Returned {
+            id: JournalId::fresh(),
+            methods: Allowed::Only(Vec::new()),
+            tools: Shared::default(),
+            options: ModelOptions::default(),
+            keep: None,
+            calls: Vec::new(),
+            finish: FinishReason::default(),
+            failure: None,
+        }
+    }
+}
+
+impl Returned {
+    pub(crate) fn runs(&self, call: &ToolCall) -> bool {
+        self.tools.iter().any(|tool| tool.name == call.name)
+    }
+}
+
+impl Turn {
+    /// The answer is the asker's and nobody else hears it.
+    pub(crate) fn is_returned(&self) -> bool {
+        self.shape.returned.is_some()
+    }
+
+    /// The asker's tools beside the methods; one of its own goes before a method of that name.
+    pub(crate) fn with_own(&self, tools: Shared<ToolSpec>) -> Shared<ToolSpec> {
+        match &self.shape.returned {
+            Some(asker) if !asker.tools.is_empty() => {
+                let shadowed = |tool: &&ToolSpec| asker.tools.iter().all(|it| it.name != tool.name);
+                let methods = tools.iter().filter(shadowed);
+                asker.tools.iter().chain(methods).cloned().collect()
+            }
+            _ => tools,
+        }
+    }
+
+    /// The calls that are ours to make, and whether others are left to the asker. Then all get
+    /// names that tell the turn: what comes back under them finds what was said meanwhile.
+    pub(crate) fn divided(&mut self, calls: Vec<ToolCall>) -> (Vec<ToolCall>, bool) {
+        let turn = self.facts.turn;
+        let Some(asker) = &mut self.shape.returned else {
+            return (calls, false);
+        };
+        if !calls.iter().any(|call| asker.runs(call)) {
+            return (calls, false);
+        }
+        let name = |(place, call): (usize, ToolCall)| ToolCall {
+            id: format!("call_{}_{place}", turn.0.simple()),
+            ..call
+        };
+        let named: Vec<ToolCall> = calls.into_iter().enumerate().map(name).collect();
+        for message in [self.request.messages.last_mut(), self.added.last_mut()] {
+            if let Some(ModelMessage::Assistant { tool_calls, .. }) = message {
+                tool_calls.clone_from(&named);
+            }
+        }
+        let (left, ours) = named.into_iter().partition(|call| asker.runs(call));
+        asker.calls = left;
+        (ours, true)
+    }
+
+    /// A call was demanded and made: from here on the model chooses.
+    pub(crate) fn demand_is_met(&mut self) {
+        let choice = &mut self.request.options.tool_choice;
+        if matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
+            *choice = None;
+        }
+    }
+
+    /// What methods have said to the chat is part of the answer. `spoke`: words of the model's came
+    /// before it.
+    pub(crate) async fn tell_said(&mut self, mut spoke: bool) -> Result<(), TurnError> {
+        let (session, turn) = (&self.facts.session, self.facts.turn);
+        let log = self.agent.store().log();
+        let said = log.said_in(session, turn, self.log_mark).await?;
+        if let Some(last) = said.last() {
+            self.log_mark = last.id;
+        }
+        for row in said {
+            let gap = if spoke { "\n\n" } else { "" };
+            let text = format!("{gap}{}", text_of(&row.parts));
+            self.watch.tell(TurnEvent::Text { text });
+            spoke = true;
+        }
+        Ok(())
+    }
+
+    /// What a later request may go on from.
+    pub(crate) fn exchange(&self) -> Option<Json> {
+        let asker = self.shape.returned.as_ref()?;
+        if asker.keep.is_none() && asker.calls.is_empty() {
+            return None;
+        }
+        let kept = asker.keep.clone().unwrap_or_default();
+        Some(json!(Exchange {
+            previous: kept.previous,
+            input: kept.input,
+            added: self.added.clone(),
+            stored: asker.keep.is_some(),
+        }))
+    }
+}

@@ -1,0 +1,81 @@
+//! `callgate cost`: what models have cost.
+
+use std::process::ExitCode;
+
+use callgate_agent::{CostBy, CostReport, CostSum};
+
+use super::read;
+use crate::{
+    args::{Common, Cost},
+    door::Purpose,
+    failure::Failure,
+    request::Request,
+    show,
+};
+
+pub async fn perform(common: &Common, cost: Cost) -> Result<ExitCode, Failure> {
+    let request = Request::Cost {
+        by: cost.by.into(),
+        since: cost.since,
+    };
+    let answer = super::ask(common, Purpose::Look, request).await?;
+    match common.json {
+        true => show::json(&answer),
+        false => show_report(&read(answer)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_report(report: &CostReport) {
+    if report.rows.is_empty() {
+        return show::note("no model was asked since then");
+    }
+    let mut rows = vec![
+        [
+            name(report.by),
+            "requests",
+            "tokens in",
+            "cached",
+            "tokens out",
+            "cost",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    for line in &report.rows {
+        let key = line.key.as_deref().unwrap_or("(conversations)");
+        rows.push(row(key, &line.sum));
+    }
+    if report.rows.len() > 1 {
+        rows.push(row("total", &report.total));
+    }
+    show::data(&show::table(&rows));
+    if report.total.unpriced > 0 {
+        show::note(&format!(
+            "{} requests went to models whose price is not known: give each a price in \
+             callgate.toml, such as price = {{ input = 3.0, output = 15.0 }} for a million tokens",
+            report.total.unpriced
+        ));
+    }
+}
+
+fn row(key: &str, sum: &CostSum) -> Vec<String> {
+    let counts = [sum.requests, sum.tokens_in, sum.cached, sum.tokens_out];
+    let mut cells = vec![key.to_owned()];
+    cells.extend(counts.map(|count| count.to_string()));
+    cells.push(sum.money());
+    cells
+}
+
+fn name(by: CostBy) -> &'static str {
+    match by {
+        CostBy::Day => "day",
+        CostBy::Hour => "hour",
+        CostBy::User => "user",
+        CostBy::Session => "session",
+        CostBy::Plugin => "plugin",
+        CostBy::Method => "method",
+        CostBy::Model => "model",
+        CostBy::Turn => "turn",
+    }
+}

@@ -1,0 +1,171 @@
+//! `callgate mcp`: a client of the Model Context Protocol on standard input and output, served as
+//! the operator; and `callgate mcp list`, the servers whose tools are methods.
+
+use std::{io::Write, path::Path, process::ExitCode};
+
+use callgate_contract::JournalId;
+use serde_json::{Value as Json, json};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    sync::oneshot,
+};
+
+use super::run::interrupted;
+use crate::{
+    app::App,
+    args::{Common, Mcp, McpCommand},
+    door::{self, Door, Purpose},
+    failure::Failure,
+    request::{Answer, Request},
+    show,
+};
+
+pub async fn perform(common: &Common, mcp: Mcp) -> Result<ExitCode, Failure> {
+    if let Some(McpCommand::List) = mcp.command {
+        return list(common).await;
+    }
+    let settings = common.settings()?;
+    let door = Door::open(&settings, Purpose::Stay).await?;
+    let served = async {
+        match door.app().cloned() {
+            Some(app) => here(app).await,
+            None => elsewhere(&settings.data).await,
+        }
+    };
+    let served = tokio::select! {
+        served = served => served,
+        true = interrupted() => Ok(()),
+    };
+    door.close().await;
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+/// By ourselves; what takes time is done behind it.
+async fn here(app: App) -> Result<(), Failure> {
+    app.remote().set_loading(true);
+    let behind = app.clone();
+    tokio::spawn(async move {
+        behind.mcp_servers().start(false).await;
+        behind.with_plugins().await;
+        behind.remote().set_loading(false);
+        // Personas are methods too, if there is an agent to speak for them.
+        if let Err(failure) = behind.agent().await {
+            tracing::warn!(reason = failure.error, "there is no agent");
+        }
+        if let Err(failure) = door::recover_runs(&behind).await {
+            tracing::warn!(reason = failure.error, "runs cannot be recovered");
+        }
+    });
+    let serving = app.mcp().serve(tokio::io::stdin(), tokio::io::stdout());
+    serving.await.map_err(|error| {
+        let hint = "standard input must speak MCP: let an MCP client start `callgate mcp`";
+        Failure::new(format!("no MCP client spoke: {error}"), hint)
+    })
+}
+
+/// By the owner of the directory: lines go in one by one and come out as they come.
+async fn elsewhere(data: &Path) -> Result<(), Failure> {
+    let connection = JournalId::fresh().0.to_string();
+    let (opened, open) = oneshot::channel();
+    let mut opened = Some(opened);
+    let heard = |event: Json| {
+        if let Some(line) = event["line"].as_str() {
+            let mut out = std::io::stdout().lock();
+            // A client that reads no more will close our input too.
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        } else if let Some(opened) = opened.take() {
+            let _ = opened.send(());
+        }
+    };
+    let request = json!(Request::McpOpen {
+        connection: connection.clone(),
+    });
+    let hearing = callgate_store::request(data, &request, heard);
+    let saying = async {
+        // Not opened, the other side says why.
+        if open.await.is_err() {
+            return Ok(());
+        }
+        let mut lines = BufReader::new(tokio::io::stdin()).lines();
+        loop {
+            let line = lines.next_line().await.ok().flatten();
+            let last = line.is_none();
+            say(data, &connection, line).await?;
+            if last {
+                return Ok::<(), Failure>(());
+            }
+        }
+    };
+    let mut said_all = false;
+    tokio::pin!(hearing, saying);
+    loop {
+        tokio::select! {
+            heard = &mut hearing => {
+                heard?;
+                return match said_all {
+                    true => Ok(()),
+                    false => Err(ended()),
+                };
+            }
+            said = &mut saying, if !said_all => {
+                said?;
+                said_all = true;
+            }
+        }
+    }
+}
+
+async fn say(data: &Path, connection: &str, line: Option<String>) -> Result<(), Failure> {
+    let request = json!(Request::McpSay {
+        connection: connection.to_owned(),
+        line,
+    });
+    let answer = callgate_store::request(data, &request, |_| ()).await?;
+    match super::read(answer)? {
+        Answer::Done(_) => Ok(()),
+        Answer::Failed(failure) => Err(failure),
+        Answer::Closing => Err(ended()),
+    }
+}
+
+fn ended() -> Failure {
+    Failure::new(
+        "the callgate that owns this data directory has ended",
+        "start `callgate mcp` again",
+    )
+}
+
+async fn list(common: &Common) -> Result<ExitCode, Failure> {
+    let servers = super::ask(common, Purpose::Look, Request::McpServers).await?;
+    if common.json {
+        show::json(&servers);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let servers = servers.as_array().map(Vec::as_slice).unwrap_or_default();
+    if servers.is_empty() {
+        show::note("no server is written down; docs/mcp.md shows how");
+    }
+    let row = |server: &Json| {
+        let text = |field: &str| server[field].as_str().unwrap_or_default().to_owned();
+        let names = server["methods"].as_array().into_iter().flatten();
+        let names: Vec<&str> = names.filter_map(Json::as_str).collect();
+        let what = match names.is_empty() {
+            true => text("error"),
+            false => names.join(", "),
+        };
+        vec![text("name"), text("state").replace('_', " "), what]
+    };
+    let rows: Vec<Vec<String>> = servers.iter().map(row).collect();
+    show::data(&show::table(&rows));
+    for reason in servers
+        .iter()
+        .filter_map(|it| it["left_out"].as_array())
+        .flatten()
+    {
+        show::note(&format!(
+            "left out: {}",
+            reason.as_str().unwrap_or_default()
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

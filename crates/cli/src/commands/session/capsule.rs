@@ -1,0 +1,121 @@
+//! `callgate session export` and `replay`: a chat as one file, and what comes of executing it again.
+
+use std::{fs::File, io::BufReader, path::PathBuf, process::ExitCode};
+
+use callgate_agent::capsule::{Difference, Replayed};
+use serde_json::{Value as Json, json};
+
+use crate::{
+    args::{Common, ExportSession, ReplaySession},
+    capsules,
+    door::Purpose,
+    failure::Failure,
+    request::Request,
+    show::{self, Colour, paint},
+};
+
+/// Characters of each side of a difference that are shown; `--json` has all of it.
+const SHOWN: usize = 2_000;
+
+pub async fn export(common: &Common, export: &ExportSession) -> Result<ExitCode, Failure> {
+    let file = match &export.file {
+        Some(file) => file.clone(),
+        None => PathBuf::from(format!("{}.capsule", plain(export.key.id()))),
+    };
+    let request = Request::Export {
+        session: export.key.clone(),
+        turn: export.turn,
+        // Whoever writes it may be somewhere else.
+        file: std::path::absolute(&file).unwrap_or(file),
+    };
+    let answer = crate::commands::ask(common, Purpose::Look, request).await?;
+    if common.json {
+        show::json(&answer);
+        return Ok(ExitCode::SUCCESS);
+    }
+    show::line(answer["file"].as_str().unwrap_or_default());
+    show::note(&format!(
+        "{} turns, {} runs, {} files; execute it again with `callgate session replay FILE`",
+        answer["turns"], answer["runs"], answer["files"]
+    ));
+    for left in answer["left_out"].as_array().into_iter().flatten() {
+        let path = left["path"].as_str().unwrap_or_default();
+        show::note(&format!(
+            "left out: {path} of {} bytes, beyond the 16 MB of files that a capsule holds",
+            left["bytes"]
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file's name from a chat's.
+fn plain(id: &str) -> String {
+    let letter = |c: char| match c.is_alphanumeric() || c == '-' {
+        true => c,
+        false => '_',
+    };
+    let name: String = id.chars().take(60).map(letter).collect();
+    match name.is_empty() {
+        true => "session".to_owned(),
+        false => name,
+    }
+}
+
+pub async fn replay(common: &Common, replay: &ReplaySession) -> Result<ExitCode, Failure> {
+    let opened = File::open(&replay.file).map_err(|error| {
+        let hint = "give a file that `callgate session export` wrote";
+        let file = replay.file.display();
+        Failure::new(format!("cannot read {file}: {error}"), hint)
+    })?;
+    let capsule = capsules::read(BufReader::new(opened), replay.turn)?;
+    let settings = common.settings()?;
+    let data = common.data.as_ref().map(|_| settings.data.as_path());
+    let replayed = capsules::replay(&settings.config, &settings.data, data, &capsule).await?;
+    match common.json {
+        true => show::json(&json!(replayed)),
+        false => tell(&replayed),
+    }
+    Ok(match replayed.equal {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn tell(replayed: &Replayed) {
+    for note in &replayed.notes {
+        show::note(note);
+    }
+    let Replayed {
+        turns, runs, calls, ..
+    } = replayed;
+    let done = format!("{turns} turns, {runs} runs, {calls} calls");
+    match &replayed.difference {
+        None => show::line(&format!("{}: {done}", paint(Colour::Bold, "equal"))),
+        Some(difference) => {
+            let place = place(difference);
+            show::line(&format!("{}: {place}", paint(Colour::Bold, "different")));
+            show::line(&format!("expected: {}", side(&difference.expected)));
+            show::line(&format!("found:    {}", side(&difference.found)));
+            show::note(&format!("executed up to here: {done}"));
+        }
+    }
+}
+
+fn place(difference: &Difference) -> String {
+    let place = &difference.place;
+    let mut words = Vec::new();
+    words.extend(place.turn.map(|turn| format!("turn {}", turn.0)));
+    words.extend(place.round.map(|round| format!("round {round}")));
+    words.extend(place.run.map(|run| format!("run {}", run.0)));
+    words.extend(place.call.map(|call| format!("call {call}")));
+    words.extend(place.file.clone());
+    format!("{} of {}", difference.what, words.join(", "))
+}
+
+fn side(json: &Json) -> String {
+    match json {
+        Json::Null => "nothing".to_owned(),
+        Json::String(text) => show::shortened(text, SHOWN),
+        json => show::shortened(&json.to_string(), SHOWN),
+    }
+}

@@ -1,0 +1,7 @@
+//! Adding and trying models, the same from the command line and over HTTP.
+
+mod new;
+mod trial;
+
+pub use new::{KeyFrom, Wanted, tried};
+pub use trial::{Verdict, ask};

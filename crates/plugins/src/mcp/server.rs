@@ -1,0 +1,314 @@
+//! [`Server`]: one server, from the first try to the last. It comes and goes; its methods come and
+//! go with it, and a call in between is told why.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use callgate_contract::{Method, Origin};
+use callgate_gate::WeakGate;
+use rmcp::model::{CallToolResult, JsonObject, Tool};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until, timeout},
+};
+
+use super::{
+    McpSettings, McpState, Standing,
+    connection::{Attendance, Connection, Event, Unanswered},
+    describe::names,
+    method::McpMethod,
+};
+
+/// The pause before the second try; each further one is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Whoever stayed this long is tried again soon.
+const STABLE: Duration = Duration::from_secs(30);
+/// For the handshake, and for a list of tools.
+const HANDSHAKE: Duration = Duration::from_secs(30);
+/// More than this of one server would bury everybody else's.
+const MOST_TOOLS: usize = 1_000;
+
+pub(super) struct Server {
+    settings: McpSettings,
+    origin: Origin,
+    gate: WeakGate,
+    /// Mutex, held for a look.
+    line: Mutex<Line>,
+    /// True once the first try has ended.
+    tried: watch::Sender<bool>,
+}
+
+struct Line {
+    standing: Standing,
+    error: Option<String>,
+    connection: Option<Arc<Connection>>,
+    /// What is registered with the gate, if anything is.
+    offered: Option<Offered>,
+}
+
+struct Offered {
+    tools: Vec<Tool>,
+    methods: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl Server {
+    pub(super) fn new(gate: WeakGate, settings: McpSettings) -> Self {
+        Server {
+            origin: Origin::Mcp(settings.name.clone()),
+            settings,
+            gate,
+            line: Mutex::new(Line {
+                standing: Standing::Connecting,
+                error: None,
+                connection: None,
+                offered: None,
+            }),
+            tried: watch::Sender::new(false),
+        }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) async fn tried(&self) {
+        // The sender lives as long as we do.
+        let _ = self.tried.subscribe().wait_for(|tried| *tried).await;
+    }
+
+    pub(super) fn state(&self) -> McpState {
+        let line = self.line();
+        let offered = line.offered.as_ref();
+        McpState {
+            name: self.settings.name.clone(),
+            state: line.standing,
+            error: line.error.clone(),
+            methods: offered.map(|it| it.methods.clone()).unwrap_or_default(),
+            left_out: offered.map(|it| it.left_out.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Until it is no longer wanted.
+    pub(super) async fn look_after(self: Arc<Self>, mut wanted: watch::Receiver<bool>) {
+        let mut pause = FIRST_PAUSE;
+        let mut seen = Instant::now();
+        loop {
+            let began = Instant::now();
+            let ended = self.stay(&mut wanted).await;
+            let Some(reason) = ended.reason else {
+                break;
+            };
+            if ended.was_up {
+                seen = Instant::now();
+            }
+            if began.elapsed() >= STABLE {
+                pause = FIRST_PAUSE;
+            }
+            self.away(reason);
+            let next = Instant::now() + pause;
+            tokio::select! {
+                () = self.rest(next, seen + self.settings.grace) => {}
+                _ = wanted.wait_for(|wanted| !wanted) => break,
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        self.withdraw();
+    }
+
+    async fn rest(&self, next: Instant, forget: Instant) {
+        if forget <= next {
+            sleep_until(forget).await;
+            self.withdraw();
+        }
+        sleep_until(next).await;
+    }
+
+    /// One connection, from its beginning to its end.
+    async fn stay(self: &Arc<Self>, wanted: &mut watch::Receiver<bool>) -> Ended {
+        let opened = tokio::select! {
+            opened = timeout(HANDSHAKE, self.open()) => opened,
+            _ = wanted.wait_for(|wanted| !wanted) => return Ended::unwanted(),
+        };
+        let (connection, mut attendance) = match opened {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(reason)) => return Ended::never(reason),
+            Err(_) => return Ended::never(format!("no answer within {} s", HANDSHAKE.as_secs())),
+        };
+        self.line().connection = Some(connection.clone());
+        let mut was_up = false;
+        let reason = tokio::select! {
+            reason = self.attend(&connection, &mut attendance, &mut was_up) => Some(reason),
+            _ = wanted.wait_for(|wanted| !wanted) => None,
+        };
+        self.line().connection = None;
+        attendance.end(&connection).await;
+        Ended { reason, was_up }
+    }
+
+    /// Some servers cannot bear to be asked what they speak, some know nothing else.
+    async fn open(&self) -> Result<(Arc<Connection>, Attendance), String> {
+        match Connection::open(&self.settings, false).await {
+            Ok(opened) => Ok(opened),
+            Err(reason) => {
+                let by_hand = Connection::open(&self.settings, true).await;
+                by_hand.map_err(|_| reason)
+            }
+        }
+    }
+
+    /// Returns why the connection is of no use any more.
+    async fn attend(
+        self: &Arc<Self>,
+        connection: &Connection,
+        attendance: &mut Attendance,
+        was_up: &mut bool,
+    ) -> String {
+        loop {
+            match timeout(HANDSHAKE, connection.tools()).await {
+                Ok(Ok(tools)) => self.offer(tools),
+                Ok(Err(reason)) => return reason,
+                Err(_) => return "it does not say which tools it has".to_owned(),
+            }
+            *was_up = true;
+            match attendance.next(connection).await {
+                Event::Refresh => {}
+                Event::Lost(reason) => return reason,
+            }
+        }
+    }
+
+    /// Its tools from now on.
+    fn offer(self: &Arc<Self>, mut tools: Vec<Tool>) {
+        tools.truncate(MOST_TOOLS);
+        let known = self
+            .line()
+            .offered
+            .as_ref()
+            .is_some_and(|it| it.tools == tools);
+        let offered = match known {
+            true => None,
+            false => self.register(tools),
+        };
+        let mut line = self.line();
+        if line.standing != Standing::Connected {
+            tracing::info!(server = self.settings.name, "an mcp server is connected");
+        }
+        line.standing = Standing::Connected;
+        line.error = None;
+        if offered.is_some() {
+            line.offered = offered;
+        }
+        drop(line);
+        self.tried.send_replace(true);
+    }
+
+    fn register(self: &Arc<Self>, tools: Vec<Tool>) -> Option<Offered> {
+        let gate = self.gate.upgrade()?;
+        gate.explain(&self.origin, None);
+        let mut methods: Vec<Arc<McpMethod>> = Vec::new();
+        for (name, tool) in names(&tools).into_iter().zip(&tools) {
+            let method = McpMethod::new(self.clone(), &self.settings, name, tool);
+            methods.push(Arc::new(method));
+        }
+        let all = methods
+            .iter()
+            .map(|method| method.clone() as Arc<dyn Method>);
+        let left_out = gate.replace_origin(&self.origin, all);
+        let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+        for reason in &left_out {
+            tracing::warn!(
+                server = self.settings.name,
+                reason,
+                "a tool cannot be a method"
+            );
+        }
+        let full = |name: &str| format!("{}/{name}", self.origin);
+        let names = methods.iter().map(|method| method.info().name.clone());
+        Some(Offered {
+            methods: names
+                .filter(|name| gate.find(&full(name)).is_some())
+                .collect(),
+            tools,
+            left_out,
+        })
+    }
+
+    fn withdraw(&self) {
+        let offered = self.line().offered.take();
+        if offered.is_some()
+            && let Some(gate) = self.gate.upgrade()
+        {
+            gate.unregister_origin(&self.origin);
+        }
+    }
+
+    fn away(&self, reason: String) {
+        if let Some(gate) = self.gate.upgrade() {
+            gate.explain(&self.origin, Some(self.gone(&reason)));
+        }
+        let mut line = self.line();
+        if line.error.as_ref() != Some(&reason) {
+            let server = &self.settings.name;
+            tracing::warn!(server, reason, "an mcp server is not connected");
+        }
+        line.standing = Standing::NotConnected;
+        line.error = Some(reason);
+        drop(line);
+        self.tried.send_replace(true);
+    }
+
+    fn gone(&self, why: &str) -> String {
+        format!(
+            "mcp server '{}' is not connected: {why}",
+            self.settings.name
+        )
+    }
+
+    /// `Err` is for the caller to read.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+    ) -> Result<CallToolResult, String> {
+        let (connection, error) = {
+            let line = self.line();
+            (line.connection.clone(), line.error.clone())
+        };
+        let Some(connection) = connection else {
+            let why = error.as_deref().unwrap_or("it is just being looked for");
+            return Err(self.gone(why));
+        };
+        match connection.call(tool, arguments).await {
+            Ok(result) => Ok(result),
+            Err(Unanswered::Refused(message)) => Err(message),
+            Err(Unanswered::Lost(reason)) => Err(self.gone(&reason)),
+        }
+    }
+}
+
+struct Ended {
+    /// `None`: it is no longer wanted.
+    reason: Option<String>,
+    /// It has answered before.
+    was_up: bool,
+}
+
+impl Ended {
+    fn never(reason: String) -> Self {
+        Ended {
+            reason: Some(reason),
+            was_up: false,
+        }
+    }
+
+    fn unwanted() -> Self {
+        Ended {
+            reason: None,
+            was_up: false,
+        }
+    }
+}

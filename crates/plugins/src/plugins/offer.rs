@@ -1,0 +1,48 @@
+//! Which of a plugin's methods the gate has.
+
+use std::sync::Arc;
+
+use callgate_contract::{Method, MethodSpec, Origin};
+
+use super::{Inner, Plugin};
+use crate::{Worker, link::lock, method::PluginMethod};
+
+impl Inner {
+    /// Puts the plugin's methods into the gate, or takes them out.
+    pub(super) fn offer(&self, worker: &Arc<Worker>, plugin: &Plugin) {
+        let origin = Origin::Plugin(plugin.loaded.id.clone());
+        let specs = plugin.loaded.methods.iter().filter(|_| plugin.enabled);
+        let methods = specs.map(|spec| {
+            Arc::new(PluginMethod {
+                info: spec.clone().of(origin.clone()),
+                plugin: plugin.loaded.id.clone(),
+                worker: worker.clone(),
+                contexts: self.contexts.clone(),
+                switches: self.switches.clone(),
+            }) as Arc<dyn Method>
+        });
+        for error in self.gate.replace_origin(&origin, methods) {
+            tracing::warn!(plugin = plugin.loaded.id, %error, "a method is not offered");
+        }
+    }
+
+    /// A plugin of this worker has other methods than when it was loaded; false if it is not there.
+    pub(crate) fn offer_anew(&self, worker: &str, plugin: &str, methods: Vec<MethodSpec>) -> bool {
+        let known = {
+            let mut plugins = lock(&self.plugins);
+            let known = plugins.get_mut(plugin);
+            known.filter(|it| it.source.worker == worker).map(|known| {
+                known.loaded.methods = methods;
+                known.clone()
+            })
+        };
+        let worker = lock(&self.workers).get(worker).cloned();
+        match (known, worker) {
+            (Some(plugin), Some(worker)) => {
+                self.offer(&worker, &plugin);
+                true
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Sessions as files to take away and to execute again, and personas of other programs.
+
+use axum::{
+    Json as Body,
+    body::Bytes,
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use callgate_contract::{JournalId, SessionKey};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::{
+    Api, Outcome,
+    input::{Params, Path},
+    list::List,
+    problem::Problem,
+    route::{Routes, Verb},
+};
+use crate::operations::{TakePersona, WhichCapsule};
+
+pub(super) fn routes(routes: &mut Routes) {
+    routes
+        .add(
+            Verb::Get,
+            "/api/sessions/{session}/capsule",
+            "The session as one file that can be executed again anywhere",
+            session,
+        )
+        .media("application/x-ndjson");
+    routes
+        .add(
+            Verb::Get,
+            "/api/turns/{id}/capsule",
+            "One turn as a file that can be executed again anywhere",
+            turn,
+        )
+        .media("application/x-ndjson");
+    routes
+        .add(
+            Verb::Post,
+            "/api/turns/{id}/replay",
+            "Execute a turn again from its record, elsewhere, and tell the first difference",
+            replay_turn,
+        )
+        .gives::<Json>();
+    routes
+        .add(
+            Verb::Post,
+            "/api/capsules/replay",
+            "Execute a capsule again, elsewhere, and tell the first difference",
+            replay,
+        )
+        .takes_bytes("application/x-ndjson")
+        .gives::<Json>();
+    routes
+        .add(
+            Verb::Post,
+            "/api/personas/import",
+            "Take over a character card (PNG or JSON) or a persona of AstrBot (JSON)",
+            import,
+        )
+        .query::<Import>()
+        .takes_bytes("application/octet-stream")
+        .gives::<List<Json>>();
+}
+
+async fn session(
+    State(api): State<Api>,
+    Path(session): Path<SessionKey>,
+) -> Result<Response, Problem> {
+    let which = WhichCapsule {
+        session,
+        turn: None,
+    };
+    file(&api, which).await
+}
+
+async fn turn(State(api): State<Api>, Path(turn): Path<String>) -> Result<Response, Problem> {
+    let which = which(&api, &turn).await?;
+    file(&api, which).await
+}
+
+async fn file(api: &Api, which: WhichCapsule) -> Result<Response, Problem> {
+    let bytes = api.operations().capsules.export.ask(which).await?;
+    let kind = HeaderValue::from_static("application/x-ndjson");
+    let save = HeaderValue::from_static("attachment; filename=\"session.capsule\"");
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_DISPOSITION, save),
+    ];
+    Ok((headers, bytes).into_response())
+}
+
+async fn which(api: &Api, name: &str) -> Result<WhichCapsule, Problem> {
+    let missing = |_| Problem::missing(format!("no turn {name}"));
+    let turn = JournalId(name.parse().map_err(missing)?);
+    let session = api.store().turns().get(turn).await?.start.session;
+    Ok(WhichCapsule {
+        session,
+        turn: Some(turn),
+    })
+}
+
+async fn replay_turn(State(api): State<Api>, Path(turn): Path<String>) -> Outcome<Json> {
+    let which = which(&api, &turn).await?;
+    let replayed = api.operations().capsules.replay_turn.ask(which).await?;
+    Ok(Body(replayed))
+}
+
+async fn replay(State(api): State<Api>, bytes: Bytes) -> Outcome<Json> {
+    let replay = &api.operations().capsules.replay;
+    Ok(Body(replay.ask(bytes.into()).await?))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Import {
+    /// What to call it here; its own name where left out.
+    name: Option<String>,
+    /// In place of a persona of that name.
+    #[serde(default)]
+    replace: bool,
+    /// Which of a card's greetings begins the chat; 0 is the usual one.
+    #[serde(default)]
+    greeting: usize,
+}
+
+async fn import(
+    State(api): State<Api>,
+    Params(import): Params<Import>,
+    bytes: Bytes,
+) -> Outcome<List<Json>> {
+    let take = TakePersona {
+        bytes: bytes.into(),
+        name: import.name,
+        replace: import.replace,
+        greeting: import.greeting,
+    };
+    let items = api.operations().capsules.import_persona.ask(take).await?;
+    Ok(Body(List { items, next: None }))
+}

@@ -1,0 +1,65 @@
+//! [`Who`]: whom a client of MCP acts for, and what they may use. A key's holder has a session of
+//! their own; the operator's is one for all their clients.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Allowed, Budget, Caller, Grant, InvalidSession, JournalId, Role, SessionKey, SessionType,
+    Surface,
+};
+
+use crate::{api::Access, remote::Standing};
+
+/// Messages that one call may send.
+const MESSAGES: u64 = 100;
+
+#[derive(Clone, Debug)]
+pub(super) struct Who {
+    pub(super) user: String,
+    pub(super) role: Role,
+    methods: Allowed,
+}
+
+impl Who {
+    /// Whoever can start us on this data directory.
+    pub(super) fn operator() -> Self {
+        Who {
+            user: "operator".to_owned(),
+            role: Role::Operator,
+            methods: Allowed::All,
+        }
+    }
+
+    pub(super) fn of(access: &Access) -> Self {
+        Who {
+            user: access.user(),
+            role: access.role(),
+            methods: Standing::of(&access.key).methods,
+        }
+    }
+
+    pub(super) fn is_operator(&self) -> bool {
+        self.role == Role::Operator
+    }
+
+    pub(super) fn session(&self) -> Result<SessionKey, InvalidSession> {
+        SessionKey::new("mcp", SessionType::FriendMessage, &self.user)
+    }
+
+    /// Of one call.
+    pub(super) fn caller(&self, journal: JournalId) -> Result<Caller, InvalidSession> {
+        Ok(Caller {
+            session: self.session()?,
+            user: self.user.clone(),
+            role: self.role,
+            surface: Surface::Remote,
+            journal,
+            depth: 0,
+            grant: Arc::new(Grant {
+                methods: self.methods.clone(),
+                budget: Budget::new(1, MESSAGES),
+                expires: None,
+            }),
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Who asks, by a bearer key: one of the operator's, or one that a plugin was lent. What a key may do
+//! comes from its scopes, never from what a request says of itself.
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use callgate_agent::Parent;
+use callgate_contract::{Allowed, Role, SessionKey, SessionType};
+use callgate_store::Key;
+
+use super::{Failure, OpenAi};
+use crate::{
+    remote::{METHOD, METHODS, OPERATOR},
+    scope::{CHAT, MODELS},
+};
+
+pub(super) use crate::api::Rates;
+
+/// Requests one key may make in a burst, and how many come back each second. A model's own limits
+/// are narrower: this only ends a loop that has gone wild.
+pub(super) const BURST: f64 = 2_000.0;
+pub(super) const PER_SECOND: f64 = 2_000.0;
+
+/// The platform of sessions that a key has for itself.
+const PLATFORM: &str = "api";
+
+/// Whoever was let in.
+#[derive(Clone, Debug)]
+pub(super) struct Asker {
+    /// By which it is counted.
+    pub(super) id: String,
+    pub(super) session: SessionKey,
+    pub(super) user: String,
+    pub(super) role: Role,
+    /// What a persona may use on its behalf.
+    pub(super) methods: Allowed,
+    /// Of a plugin, what it pays with.
+    pub(super) parent: Option<Parent>,
+    pub(super) chats: bool,
+    pub(super) models: bool,
+}
+
+/// The layer before each route.
+pub(super) async fn enter(
+    State(openai): State<OpenAi>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match openai.admit(request.headers()).await {
+        Ok(asker) => {
+            request.extensions_mut().insert(asker);
+            next.run(request).await
+        }
+        Err(failure) => failure.into_response(),
+    }
+}
+
+impl OpenAi {
+    async fn admit(&self, headers: &HeaderMap) -> Result<Asker, Failure> {
+        let text = bearer(headers).ok_or_else(Failure::no_key)?;
+        let asker = match self.0.gateway.lent(text) {
+            Some(asker) => asker,
+            None => {
+                let key = self.store().keys().verify(text).await?;
+                Asker::of(&key.ok_or_else(Failure::no_key)?)?
+            }
+        };
+        match self.0.rates.pass(&asker.id) {
+            true => Ok(asker),
+            false => Err(Failure::too_many()),
+        }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = given.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+impl Asker {
+    fn of(key: &Key) -> Result<Self, Failure> {
+        let has = |scope: &str| key.scopes.iter().any(|held| held == scope);
+        let operator = has(OPERATOR);
+        let (chats, models) = (operator || has(CHAT), operator || has(MODELS));
+        if !chats && !models {
+            return Err(Failure::forbidden(CHAT));
+        }
+        let named = key
+            .scopes
+            .iter()
+            .filter_map(|held| held.strip_prefix(METHOD));
+        let named: Vec<String> = named.map(str::to_owned).collect();
+        let session = SessionKey::new(PLATFORM, SessionType::FriendMessage, &key.id);
+        Ok(Asker {
+            id: key.id.clone(),
+            // Invariant: an id is hexadecimal.
+            session: session.map_err(|_| Failure::no_key())?,
+            user: match operator {
+                true => OPERATOR.to_owned(),
+                false => format!("key-{}", key.id),
+            },
+            role: match operator {
+                true => Role::Operator,
+                false => Role::User,
+            },
+            // Who talks to a persona has what the persona has, unless the key names less.
+            methods: match operator || has(METHODS) || named.is_empty() {
+                true => Allowed::All,
+                false => Allowed::Only(named),
+            },
+            parent: None,
+            chats,
+            models,
+        })
+    }
+}
+
+impl OpenAi {
+    /// Do messages of this session leave with the answer to the request that caused them?
+    pub fn carries(session: &SessionKey) -> bool {
+        session.platform() == PLATFORM
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asker(scopes: &[&str]) -> Option<Asker> {
+        let key = Key {
+            id: "ab12".into(),
+            scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+            client: None,
+            created_at: jiff::Timestamp::UNIX_EPOCH,
+            revoked_at: None,
+        };
+        Asker::of(&key).ok()
+    }
+
+    #[test]
+    fn scopes_say_what_a_key_may_do() {
+        assert!(asker(&["methods"]).is_none() && asker(&["method:now"]).is_none());
+        let chat = asker(&["chat"]).unwrap();
+        assert_eq!((chat.chats, chat.models), (true, false));
+        assert_eq!((chat.methods, chat.role), (Allowed::All, Role::User));
+        assert_eq!(chat.session.to_string(), "api:FriendMessage:ab12");
+        let narrow = asker(&["chat", "method:now"]).unwrap();
+        assert_eq!(narrow.methods, Allowed::Only(vec!["now".into()]));
+        let models = asker(&["models"]).unwrap();
+        assert_eq!((models.chats, models.models), (false, true));
+        let operator = asker(&["operator"]).unwrap();
+        assert!(operator.chats && operator.models && operator.role == Role::Operator);
+    }
+}

@@ -1,0 +1,289 @@
+//! `/v1/chat/completions`, whole or in chunks.
+
+use axum::{
+    Extension, Json as Body,
+    extract::{State, rejection::JsonRejection},
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use callgate_agent::{Completed, Completion, Watch};
+use callgate_contract::{Cancel, FinishReason, JournalId, ModelRequest, Part, ToolCall, Usage};
+use futures_util::{StreamExt, stream};
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    Failure, OpenAi,
+    access::Asker,
+    answer::{Answering, Step},
+    input, options,
+};
+
+pub(super) async fn create(
+    State(openai): State<OpenAi>,
+    Extension(asker): Extension<Asker>,
+    body: Result<Body<Json>, JsonRejection>,
+) -> Result<Response, Failure> {
+    let body = read(body)?;
+    let model = model_of(&body)?;
+    let streams = options::field(&body, "stream", "true or false")?.unwrap_or(false);
+    let wants_usage = body["stream_options"]["include_usage"] == true;
+    let chosen = openai.choose(&asker, &model).await?;
+    let options = options::of_chat(&body)?;
+    let tools = input::tools(&body["tools"])?;
+    let messages = input::messages(&openai.0.fetch, &body["messages"]).await?;
+    let messages = openai.restored(&asker.session, messages).await?;
+    let id = JournalId::fresh();
+    let answering = openai.answer(Completion {
+        id,
+        session: asker.session,
+        user: asker.user,
+        role: asker.role,
+        persona: chosen.persona,
+        model: chosen.model,
+        methods: chosen.methods,
+        request: ModelRequest {
+            messages: messages.into(),
+            tools: tools.into(),
+            options,
+        },
+        parent: asker.parent,
+        keep: None,
+        watch: Watch::default(),
+        cancel: Cancel::default(),
+    })?;
+    let said = Said::new(id, model, wants_usage);
+    if streams {
+        let answering = answering.begun().await?;
+        return Ok(stream(answering, said));
+    }
+    let steps = answering.whole().await?;
+    Ok(Body(said.whole(steps)).into_response())
+}
+
+pub(super) fn read(body: Result<Body<Json>, JsonRejection>) -> Result<Json, Failure> {
+    let Body(body) = body.map_err(|error| Failure::unreadable(error.body_text()))?;
+    match body.is_object() {
+        true => Ok(body),
+        false => Err(Failure::unreadable("the body is a JSON object")),
+    }
+}
+
+pub(super) fn model_of(body: &Json) -> Result<String, Failure> {
+    let model = options::field::<String>(body, "model", "a text")?;
+    let named = model.filter(|model| !model.is_empty());
+    named.ok_or_else(|| Failure::bad("model", "say which model: GET /v1/models lists them"))
+}
+
+/// Steps as server-sent events.
+pub(super) fn events(
+    answering: Answering,
+    mut write: impl FnMut(Step) -> Vec<Event> + Send + 'static,
+) -> Response {
+    let steps = stream::unfold(answering, async |mut answering| {
+        let step = answering.next().await?;
+        Some((step, answering))
+    });
+    let events = steps.flat_map(move |step| stream::iter(write(step)));
+    let events = events.map(Ok::<_, std::convert::Infallible>);
+    Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+fn stream(answering: Answering, mut said: Said) -> Response {
+    let mut first = true;
+    events(answering, move |step| {
+        let mut chunks = Vec::new();
+        if std::mem::take(&mut first) {
+            chunks.push(said.chunk(json!({"role": "assistant", "content": ""}), None));
+        }
+        match step {
+            Step::Round => said.round(),
+            Step::Text(text) => {
+                let text = said.text(text);
+                chunks.push(said.chunk(json!({"content": text}), None));
+            }
+            Step::Thought(text) => {
+                chunks.push(said.chunk(json!({"reasoning_content": text}), None));
+            }
+            Step::Failed(failure) => {
+                said.ended = true;
+                chunks.push(failure.to_json());
+            }
+            Step::Done(done) => chunks.extend(said.last(&done)),
+        }
+        let texts = chunks.into_iter().map(|chunk| chunk.to_string());
+        let done = said.ended.then(|| "[DONE]".to_owned());
+        let texts = texts.chain(done);
+        texts.map(|text| Event::default().data(text)).collect()
+    })
+}
+
+/// An answer in the making.
+struct Said {
+    id: String,
+    created: i64,
+    model: String,
+    wants_usage: bool,
+    /// Words so far, all rounds together.
+    spoke: bool,
+    /// The next words begin a paragraph.
+    apart: bool,
+    ended: bool,
+}
+
+impl Said {
+    fn new(id: JournalId, model: String, wants_usage: bool) -> Self {
+        Said {
+            id: format!("chatcmpl-{}", id.0.simple()),
+            created: jiff::Timestamp::now().as_second(),
+            model,
+            wants_usage,
+            spoke: false,
+            apart: false,
+            ended: false,
+        }
+    }
+
+    fn round(&mut self) {
+        self.apart = self.spoke;
+    }
+
+    fn text(&mut self, text: String) -> String {
+        self.spoke = true;
+        match std::mem::take(&mut self.apart) {
+            true => format!("\n\n{text}"),
+            false => text,
+        }
+    }
+
+    fn chunk(&self, delta: Json, finish: Option<&str>) -> Json {
+        let mut chunk = json!({
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+            "system_fingerprint": null,
+            "choices": [
+                {"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish},
+            ],
+        });
+        if self.wants_usage {
+            chunk["usage"] = Json::Null;
+        }
+        chunk
+    }
+
+    fn last(&mut self, done: &Completed) -> Vec<Json> {
+        self.ended = true;
+        let mut chunks = Vec::new();
+        for (index, call) in done.calls.iter().enumerate() {
+            let mut begun = made(call);
+            begun["function"]["arguments"] = json!("");
+            begun["index"] = json!(index);
+            chunks.push(self.chunk(json!({"tool_calls": [begun]}), None));
+            let arguments = json!({"arguments": input::arguments(call)});
+            let rest = json!({"index": index, "function": arguments});
+            chunks.push(self.chunk(json!({"tool_calls": [rest]}), None));
+        }
+        if let Some(images) = images(&done.media) {
+            chunks.push(self.chunk(json!({"images": images}), None));
+        }
+        chunks.push(self.chunk(json!({}), Some(finish_reason(done))));
+        if self.wants_usage {
+            let mut counted = self.chunk(Json::Null, None);
+            counted["choices"] = json!([]);
+            counted["usage"] = usage(done.usage);
+            chunks.push(counted);
+        }
+        chunks
+    }
+
+    fn whole(mut self, steps: Vec<Step>) -> Json {
+        let (mut content, mut thoughts) = (String::new(), Vec::new());
+        let mut ended = None;
+        for step in steps {
+            match step {
+                Step::Round => self.round(),
+                Step::Text(text) => content.push_str(&self.text(text)),
+                Step::Thought(text) => thoughts.push(text),
+                Step::Done(done) => ended = Some(done),
+                Step::Failed(_) => {}
+            }
+        }
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        let done = ended.as_deref();
+        let calls = done.map_or(&[][..], |done| &done.calls);
+        let silent = content.is_empty() && !calls.is_empty();
+        message.insert(
+            "content".into(),
+            if silent { Json::Null } else { json!(content) },
+        );
+        message.insert("refusal".into(), Json::Null);
+        if !thoughts.is_empty() {
+            message.insert("reasoning_content".into(), json!(thoughts.join("\n\n")));
+        }
+        if !calls.is_empty() {
+            let calls: Vec<Json> = calls.iter().map(made).collect();
+            message.insert("tool_calls".into(), json!(calls));
+        }
+        if let Some(images) = done.and_then(|done| images(&done.media)) {
+            message.insert("images".into(), images);
+        }
+        json!({
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.created,
+            "model": self.model,
+            "system_fingerprint": null,
+            "choices": [{
+                "index": 0,
+                "message": message,
+                "logprobs": null,
+                "finish_reason": done.map(finish_reason),
+            }],
+            "usage": usage(done.and_then(|done| done.usage)),
+        })
+    }
+}
+
+fn made(call: &ToolCall) -> Json {
+    let function = json!({"name": call.name, "arguments": input::arguments(call)});
+    json!({"id": call.id, "type": "function", "function": function})
+}
+
+/// OpenAI's wire has no pictures in answers; this is how others that speak it add them.
+fn images(media: &[Part]) -> Option<Json> {
+    let image = |part: &Part| match part {
+        Part::Image { url } => Some(json!({"type": "image_url", "image_url": {"url": url}})),
+        _ => None,
+    };
+    let images: Vec<Json> = media.iter().filter_map(image).collect();
+    (!images.is_empty()).then(|| json!(images))
+}
+
+fn finish_reason(done: &Completed) -> &'static str {
+    match &done.finish {
+        _ if !done.calls.is_empty() => "tool_calls",
+        FinishReason::Length => "length",
+        FinishReason::ContentFilter => "content_filter",
+        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other(_) => "stop",
+    }
+}
+
+/// Of all rounds together; null where the provider never said.
+fn usage(usage: Option<Usage>) -> Json {
+    let Some(usage) = usage else {
+        return Json::Null;
+    };
+    json!({
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    })
+}

@@ -1,0 +1,131 @@
+//! Keys that plugins are lent. A plugin that wants a model's address and key gets ours: it sees models
+//! and nothing else, what it spends is the plugin's, and it ends with this process. The address is
+//! opened when the first plugin asks, whether a server runs or not.
+
+use std::{
+    collections::HashMap,
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::middleware;
+use callgate_agent::Parent;
+use callgate_contract::{
+    Allowed, Caller, Effect, Exposure, Grant, Kind, MethodError, Role, Value, json as value_json,
+};
+use callgate_gate::{Call, Function, method};
+use callgate_store::new_key_text;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::OnceCell;
+
+use super::{OpenAi, access::Asker};
+use crate::{
+    Entrance,
+    visitor::{Hosts, admit},
+};
+
+#[derive(Default)]
+pub(super) struct Gateway {
+    /// Where plugins reach us.
+    address: OnceCell<SocketAddr>,
+    /// By their text. A mutex, held for a look.
+    lent: Mutex<HashMap<String, Asker>>,
+}
+
+impl Gateway {
+    pub(super) fn lent(&self, key: &str) -> Option<Asker> {
+        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        lent.get(key).cloned()
+    }
+
+    /// The key of whoever calls; the same one as long as it is the same.
+    fn lend(&self, caller: &Caller) -> Result<String, MethodError> {
+        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = |asker: &Asker| asker.user == caller.user && asker.session == caller.session;
+        let found = lent.iter().find(|(_, asker)| has(asker));
+        let key = match found {
+            Some((key, _)) => key.clone(),
+            None => new_key_text().map_err(failed)?,
+        };
+        let asker = Asker {
+            id: caller.user.clone(),
+            session: caller.session.clone(),
+            user: caller.user.clone(),
+            role: Role::User,
+            methods: Allowed::Only(Vec::new()),
+            parent: Some(Parent {
+                turn: caller.journal,
+                depth: caller.depth,
+                grant: Arc::new(Grant {
+                    methods: Allowed::Only(Vec::new()),
+                    budget: caller.grant.budget.clone(),
+                    expires: None,
+                }),
+            }),
+            chats: false,
+            models: true,
+        };
+        lent.insert(key.clone(), asker);
+        Ok(key)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+impl OpenAi {
+    /// `model_gateway`: the method by which plugins ask for a model's address and key.
+    pub fn gateway(&self) -> Function {
+        // Weak: the gate, which holds the method, is held by the agent, which is held by us.
+        let openai = Arc::downgrade(&self.0);
+        let handler = move |call: Call, _: Nothing| {
+            let openai = openai.upgrade().map(OpenAi);
+            async move {
+                let openai = openai.ok_or_else(|| MethodError::new("we are about to end"))?;
+                let address = openai.listens().await.map_err(failed)?;
+                let key = openai.0.gateway.lend(&call.caller)?;
+                let model = openai
+                    .0
+                    .agent
+                    .get()
+                    .map(|it| it.models().choose(None).id.clone());
+                let told = json!({
+                    "base_url": format!("http://{address}/v1"),
+                    "key": key,
+                    "model": model,
+                });
+                value_json::from_json(told).map_err(failed)
+            }
+        };
+        method::<Nothing, Value, _, _>("model_gateway", Kind::Tool, handler)
+            .effect(Effect::Pure)
+            .exposure(Exposure::PLUGINS)
+            .doc("An address and a key by which models answer as OpenAI's do, for this plugin alone.")
+            .leaf()
+    }
+
+    async fn listens(&self) -> io::Result<SocketAddr> {
+        let open = || async {
+            let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let entrance = Entrance::open(loopback, None, false).await;
+            let entrance = entrance.map_err(io::Error::other)?;
+            let address = entrance.address();
+            let guard = middleware::from_fn_with_state(Hosts::default(), admit);
+            let router = self.routes().layer(guard);
+            tokio::spawn(async move {
+                if let Err(error) = entrance.serve(router, std::future::pending()).await {
+                    tracing::error!(%error, "plugins no longer reach models");
+                }
+            });
+            Ok(address)
+        };
+        self.0.gateway.address.get_or_try_init(open).await.copied()
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> MethodError {
+    MethodError::new(error.to_string())
+}

@@ -1,0 +1,8 @@
+//! OpenAI's API over the agent, as a program asks it.
+
+mod access;
+mod chat;
+mod plugins;
+mod responses;
+mod scene;
+mod tools;

@@ -1,0 +1,106 @@
+//! Keys that plugins are lent.
+
+use std::sync::Arc;
+
+use callgate_contract::{Arguments, Caller, Grant, JournalId, Role, Surface, json as value_json};
+use serde_json::{Value as Json, json};
+
+use super::scene::{Scene, says};
+
+fn caller(user: &str, surface: Surface) -> Caller {
+    Caller {
+        session: format!("plugin:OtherMessage:{user}").parse().unwrap(),
+        user: format!("plugin:{user}"),
+        role: Role::User,
+        surface,
+        journal: JournalId::fresh(),
+        depth: 0,
+        grant: Arc::new(Grant::everything()),
+    }
+}
+
+async fn gateway(scene: &Scene, caller: &Caller) -> Json {
+    let nothing = Arguments {
+        positional: Vec::new(),
+        named: Vec::new(),
+    };
+    let lent = scene.gate.call(caller, 1, "model_gateway", nothing).await;
+    value_json::to_json(&lent.unwrap().value)
+}
+
+#[tokio::test]
+async fn a_plugin_asks_models_by_a_key_of_ours() {
+    let mut scene = Scene::new(vec![says("one"), says("two"), says("three")]).await;
+    scene
+        .gate
+        .register(Arc::new(scene.openai.gateway()))
+        .unwrap();
+    let nekro = caller("nekro", Surface::Plugin);
+    let lent = gateway(&scene, &nekro).await;
+    assert_eq!(lent["model"], "first");
+    assert_eq!(
+        lent,
+        gateway(&scene, &nekro).await,
+        "the same as long as it lives"
+    );
+    let other = gateway(&scene, &caller("astrbot", Surface::Plugin)).await;
+    assert_eq!(lent["base_url"], other["base_url"]);
+    assert_ne!(lent["key"], other["key"]);
+
+    scene.key = lent["key"].as_str().unwrap().to_owned();
+    let url = lent["base_url"].as_str().unwrap();
+    let address = url
+        .strip_prefix("http://")
+        .unwrap()
+        .strip_suffix("/v1")
+        .unwrap();
+    let messages = json!([{"role": "user", "content": "hi"}]);
+    for (model, answer) in [
+        ("first", "one"),
+        ("gpt-test", "two"),
+        ("model/second", "three"),
+    ] {
+        let body = json!({"model": model, "messages": messages}).to_string();
+        let asked = scene
+            .ask(address, "POST", "/v1/chat/completions", &body)
+            .await;
+        assert_eq!(asked.json()["choices"][0]["message"]["content"], answer);
+    }
+    let body = json!({"model": "default", "messages": messages}).to_string();
+    let asked = scene
+        .ask(address, "POST", "/v1/chat/completions", &body)
+        .await;
+    assert_eq!(asked.error().0, 403, "personas are none of its business");
+    assert_eq!(scene.ask(address, "GET", "/api/keys", "").await.status, 404);
+    let turns = scene.turns().await;
+    assert_eq!(turns.len(), 3);
+    for turn in turns {
+        assert_eq!(turn.start.user, "plugin:nekro");
+        assert_eq!(turn.start.session, nekro.session);
+    }
+    assert!(
+        scene
+            .model
+            .requests()
+            .iter()
+            .all(|request| request.tools.is_empty())
+    );
+}
+
+#[tokio::test]
+async fn nobody_but_plugins_is_lent_one() {
+    let scene = Scene::new(Vec::new()).await;
+    scene
+        .gate
+        .register(Arc::new(scene.openai.gateway()))
+        .unwrap();
+    for surface in [Surface::Code, Surface::ToolCall, Surface::Remote] {
+        let nothing = Arguments {
+            positional: Vec::new(),
+            named: Vec::new(),
+        };
+        let caller = caller("x", surface);
+        let asked = scene.gate.call(&caller, 1, "model_gateway", nothing);
+        assert!(asked.await.is_err(), "{surface:?}");
+    }
+}

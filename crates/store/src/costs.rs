@@ -1,0 +1,227 @@
+//! What models cost: a row for each request to one, and sums of these. A price that was not known is
+//! counted as such, never as nothing.
+
+use callgate_contract::{JournalId, SessionKey, Usage};
+use jiff::{Timestamp, tz::TimeZone};
+use serde::{Deserialize, Serialize};
+use sqlx::{AnyConnection, AssertSqlSafe, any::AnyRow};
+use uuid::Uuid;
+
+use crate::{
+    Journal, StoreError,
+    row::{self, get},
+};
+
+/// Rows of a sum at most: the dearest, or the newest hours and days.
+const MOST: u32 = 1_000;
+const HOUR: i64 = 3_600_000;
+const DAY: i64 = 24 * HOUR;
+
+/// One request to a model, and who has to answer for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Charge {
+    /// The one that answered.
+    pub model: String,
+    /// `None` where the provider did not say.
+    pub usage: Option<Usage>,
+    /// Of the method that asked; `None` for a turn's own rounds.
+    pub origin: Option<String>,
+    pub method: Option<String>,
+}
+
+/// A request that is no round of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expense {
+    /// The turn it was made in or for, where there is one.
+    pub turn: Option<JournalId>,
+    pub session: SessionKey,
+    pub user: String,
+    pub charge: Charge,
+}
+
+/// By what costs are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    #[default]
+    Day,
+    Hour,
+    User,
+    Session,
+    /// The origin of the method that asked.
+    Plugin,
+    Method,
+    Model,
+    Turn,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// To models.
+    pub requests: u64,
+    pub tokens_in: u64,
+    /// Of `tokens_in`, read from providers' caches.
+    pub cached: u64,
+    /// Of `tokens_in`, written into them.
+    pub written: u64,
+    pub tokens_out: u64,
+    /// In millionths of the currency of prices, of the requests whose price is known.
+    pub money: u64,
+    /// Requests whose price is not known: with any, `money` is the least that was spent.
+    pub unpriced: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostRow {
+    /// A date, an hour (UTC), an id; none for what no plugin or method asked for.
+    pub key: Option<String>,
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+impl Cost {
+    #[must_use]
+    pub fn plus(self, other: Cost) -> Cost {
+        Cost {
+            requests: self.requests + other.requests,
+            tokens_in: self.tokens_in + other.tokens_in,
+            cached: self.cached + other.cached,
+            written: self.written + other.written,
+            tokens_out: self.tokens_out + other.tokens_out,
+            money: self.money + other.money,
+            unpriced: self.unpriced + other.unpriced,
+        }
+    }
+}
+
+pub struct Costs<'a>(pub(crate) &'a Journal);
+
+impl Costs<'_> {
+    pub async fn add(&self, expense: &Expense) -> Result<(), StoreError> {
+        let mut write = self.0.write(false).await?;
+        let spender = Spender {
+            id: Uuid::now_v7().to_string(),
+            turn: expense.turn,
+            session: expense.session.to_string(),
+            user: expense.user.clone(),
+        };
+        insert(write.connection(), spender, &expense.charge).await?;
+        write.commit().await
+    }
+
+    /// Since a time: hours and days in their order, all else the dearest first.
+    pub async fn sum(&self, by: Grouping, since: Timestamp) -> Result<Vec<CostRow>, StoreError> {
+        let (key, order) = match by {
+            Grouping::Day => ("CAST(at / 86400000 AS TEXT)", "MAX(at) DESC"),
+            Grouping::Hour => ("CAST(at / 3600000 AS TEXT)", "MAX(at) DESC"),
+            Grouping::User => ("user_name", DEAREST),
+            Grouping::Session => ("session", DEAREST),
+            Grouping::Plugin => ("origin", DEAREST),
+            Grouping::Method => (
+                "CASE WHEN method IS NULL THEN origin ELSE origin || '/' || method END",
+                DEAREST,
+            ),
+            Grouping::Model => ("model", DEAREST),
+            Grouping::Turn => ("turn", DEAREST),
+        };
+        // Safe: every piece is a text of this file.
+        let select = AssertSqlSafe(format!(
+            "SELECT {key} AS name, {SUMS} FROM spent WHERE at >= $1
+             GROUP BY {key} ORDER BY {order} LIMIT {MOST}"
+        ));
+        let rows = sqlx::query(select)
+            .bind(since.as_millisecond())
+            .fetch_all(&self.0.database.readers)
+            .await?;
+        let mut sums: Vec<CostRow> = rows
+            .iter()
+            .map(|row| {
+                let name: Option<String> = get(row, "name")?;
+                Ok(CostRow {
+                    key: name.map(|name| shown(by, name)),
+                    cost: read(row)?,
+                })
+            })
+            .collect::<Result<_, StoreError>>()?;
+        if matches!(by, Grouping::Day | Grouping::Hour) {
+            sums.reverse();
+        }
+        Ok(sums)
+    }
+}
+
+const DEAREST: &str = "COALESCE(SUM(money), 0) DESC, SUM(tokens_in + tokens_out) DESC, MAX(id)";
+
+const SUMS: &str = "COUNT(*) AS requests,
+    COALESCE(CAST(SUM(tokens_in) AS BIGINT), 0) AS tokens_in,
+    COALESCE(CAST(SUM(cached) AS BIGINT), 0) AS cached,
+    COALESCE(CAST(SUM(written) AS BIGINT), 0) AS written,
+    COALESCE(CAST(SUM(tokens_out) AS BIGINT), 0) AS tokens_out,
+    COALESCE(CAST(SUM(money) AS BIGINT), 0) AS money,
+    COUNT(*) - COUNT(money) AS unpriced";
+
+/// A number of hours or days since 1970 as the time it began.
+fn shown(by: Grouping, name: String) -> String {
+    let (length, form) = match by {
+        Grouping::Day => (DAY, "%Y-%m-%d"),
+        Grouping::Hour => (HOUR, "%Y-%m-%dT%H:00Z"),
+        _ => return name,
+    };
+    let began = name.parse::<i64>().ok();
+    let began = began.and_then(|count| Timestamp::from_millisecond(count * length).ok());
+    let time = began.map(|time| time.to_zoned(TimeZone::UTC).strftime(form).to_string());
+    time.unwrap_or(name)
+}
+
+fn read(row: &AnyRow) -> Result<Cost, StoreError> {
+    let count = |column: &'static str| -> Result<u64, StoreError> {
+        row::read_count(column, get(row, column)?)
+    };
+    Ok(Cost {
+        requests: count("requests")?,
+        tokens_in: count("tokens_in")?,
+        cached: count("cached")?,
+        written: count("written")?,
+        tokens_out: count("tokens_out")?,
+        money: count("money")?,
+        unpriced: count("unpriced")?,
+    })
+}
+
+/// Whose row it is.
+pub(crate) struct Spender {
+    pub(crate) id: String,
+    pub(crate) turn: Option<JournalId>,
+    pub(crate) session: String,
+    pub(crate) user: String,
+}
+
+pub(crate) async fn insert(
+    connection: &mut AnyConnection,
+    spender: Spender,
+    charge: &Charge,
+) -> Result<(), StoreError> {
+    let usage = charge.usage.unwrap_or_default();
+    sqlx::query(
+        "INSERT INTO spent (id, turn, session, user_name, origin, method, model, tokens_in, cached,
+                            written, tokens_out, reasoning, money, at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+    )
+    .bind(spender.id)
+    .bind(spender.turn.map(|turn| turn.0.to_string()))
+    .bind(spender.session)
+    .bind(spender.user)
+    .bind(charge.origin.clone())
+    .bind(charge.method.clone())
+    .bind(charge.model.clone())
+    .bind(row::count(usage.input))
+    .bind(row::count(usage.cached))
+    .bind(row::count(usage.written))
+    .bind(row::count(usage.output))
+    .bind(row::count(usage.reasoning))
+    .bind(usage.money.map(row::count))
+    .bind(row::now())
+    .execute(connection)
+    .await?;
+    Ok(())
+}

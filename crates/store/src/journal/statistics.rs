@@ -1,0 +1,114 @@
+//! How a method fares, from its newest recorded calls. Every question reads a bounded number of
+//! rows, however long the journal is.
+
+use callgate_contract::{JournalId, SessionKey};
+use sqlx::any::AnyRow;
+
+use super::Journal;
+use crate::{
+    StoreError,
+    row::{self, get},
+};
+
+/// A call on record, without what went in and came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastCall {
+    pub journal: JournalId,
+    pub sequence: u64,
+    /// `origin/name`.
+    pub method: String,
+    /// The turn it was part of.
+    pub turn: Option<JournalId>,
+    /// None where the journal's own row is gone.
+    pub session: Option<SessionKey>,
+    pub user: Option<String>,
+    /// `None`: nobody knows how it ended.
+    pub ended: Option<Ended>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The text the caller was shown.
+    pub error: Option<String>,
+    pub micros: u64,
+}
+
+/// A journal is a run's or a turn's.
+const COLUMNS: &str = "call.journal AS journal, call.sequence AS sequence, call.method AS method,
+    call.outcome AS outcome, call.error AS error, call.micros AS micros,
+    COALESCE(run.turn, turn.id) AS turn,
+    COALESCE(run.session, turn.session) AS session,
+    COALESCE(run.user_name, turn.user_name) AS user_name";
+const JOURNALS: &str = "LEFT JOIN run ON run.journal = call.journal
+    LEFT JOIN turn ON turn.id = call.journal";
+
+impl Journal {
+    /// The newest `limit` recorded calls of `method` (`origin/name`), newest first.
+    pub async fn calls_of(&self, method: &str, limit: u32) -> Result<Vec<PastCall>, StoreError> {
+        self.flush().await?;
+        // Chosen before anything is joined to them.
+        let select = sqlx::AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM (SELECT * FROM call WHERE method = $1
+             ORDER BY journal DESC, sequence DESC LIMIT $2) AS call {JOURNALS}
+             ORDER BY call.journal DESC, call.sequence DESC"
+        ));
+        let rows = sqlx::query(select)
+            .bind(method.to_owned())
+            .bind(i64::from(limit))
+            .fetch_all(&self.database.readers)
+            .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// How many calls of `method` are on record; counted no further than `most`.
+    pub async fn count_of(&self, method: &str, most: u32) -> Result<u64, StoreError> {
+        self.flush().await?;
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM (SELECT 1 AS one FROM call WHERE method = $1 LIMIT $2) AS found",
+        )
+        .bind(method.to_owned())
+        .bind(i64::from(most))
+        .fetch_one(&self.database.readers)
+        .await?;
+        row::read_count("count", count)
+    }
+
+    /// The newest `limit` recorded calls of all methods, newest first.
+    pub async fn latest_calls(&self, limit: u32) -> Result<Vec<PastCall>, StoreError> {
+        self.flush().await?;
+        let select = sqlx::AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM (SELECT * FROM call
+             ORDER BY journal DESC, sequence DESC LIMIT $1) AS call {JOURNALS}"
+        ));
+        let rows = sqlx::query(select)
+            .bind(i64::from(limit))
+            .fetch_all(&self.database.readers)
+            .await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+fn read(found: &AnyRow) -> Result<PastCall, StoreError> {
+    let outcome: Option<String> = get(found, "outcome")?;
+    let error: Option<Vec<u8>> = get(found, "error")?;
+    let error = error.map(|error| row::read_text("error", error));
+    let micros: Option<i64> = get(found, "micros")?;
+    let ended = match outcome {
+        None => None,
+        Some(_) => Some(Ended {
+            error: error.transpose()?,
+            micros: row::read_count("micros", micros.unwrap_or_default())?,
+        }),
+    };
+    let turn: Option<String> = get(found, "turn")?;
+    let session: Option<String> = get(found, "session")?;
+    Ok(PastCall {
+        journal: row::read_journal(get(found, "journal")?)?,
+        sequence: row::read_count("sequence", get(found, "sequence")?)?,
+        method: get(found, "method")?,
+        turn: turn.as_deref().map(row::read_journal).transpose()?,
+        session: session.as_deref().map(row::read_session).transpose()?,
+        user: get(found, "user_name")?,
+        ended,
+    })
+}
