@@ -55,11 +55,11 @@ test("what code does is seen while it runs, and what it asks for is answered the
   await box.press("Control+Enter");
   const seen = page.getByRole("region", { name: "Result" });
   await seen.getByText("on my way").first().waitFor();
+  await seen.locator("summary", { hasText: "now" }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Running…" }).count(), 1);
   await page.getByRole("button", { name: "Deny" }).click();
   await page.getByRole("button", { name: "Run", exact: true }).waitFor();
   await seen.getByText("MethodError: 'forget' was denied by the operator").waitFor();
-  await seen.locator("summary", { hasText: "now" }).waitFor();
 });
 
 test("a persona is made, used and deleted", async () => {

@@ -12,7 +12,7 @@ use callgate_store::{ApprovalState, CallOutcome, RecordedCall, Run, RunStart, St
 use jiff::Timestamp;
 use tracing::{Instrument, field::Empty};
 
-use crate::{RunError, RunReport, follow::Follower};
+use crate::{RunError, RunReport, Watch, follow::Follower};
 
 /// Messages one run may send.
 const MESSAGES: u64 = 1_000;
@@ -33,6 +33,8 @@ pub struct Task {
     pub limits: Option<Limits>,
     /// Hears output as it arrives.
     pub output: Option<OutputListener>,
+    /// Sees calls as they are answered.
+    pub watch: Watch,
     pub cancel: Cancel,
     /// The turn and round the code was written in.
     pub turn: Option<(JournalId, u32)>,
@@ -44,6 +46,7 @@ impl Task {
             code: code.into(),
             limits: None,
             output: None,
+            watch: Watch::default(),
             cancel: Cancel::default(),
             turn: None,
         }
@@ -101,7 +104,8 @@ impl Coder {
         id: JournalId,
         output: Option<OutputListener>,
     ) -> Result<RunReport, RunError> {
-        self.resume_within(id, output, None).await
+        let watch = Watch::default();
+        self.resume_within(id, output, watch, None).await
     }
 
     /// The same within a turn that goes on: with the turn's budget, and stopped with it.
@@ -109,6 +113,7 @@ impl Coder {
         &self,
         id: JournalId,
         output: Option<OutputListener>,
+        watch: Watch,
         budget: Option<Budget>,
     ) -> Result<RunReport, RunError> {
         let journal = self.store.journal();
@@ -132,6 +137,7 @@ impl Coder {
         let seed = start.seed;
         let mut task = Task::new(code);
         task.output = output;
+        task.watch = watch;
         let budget = budget.unwrap_or_else(|| Budget::new(self.limits.calls, MESSAGES));
         task.cancel = budget.cancel().child();
         let caller = caller_of(start, budget);
@@ -206,7 +212,7 @@ impl Coder {
             output: task.output,
             cancel: task.cancel,
         };
-        let follower = Follower::new(self.gate.clone(), caller, recorded);
+        let follower = Follower::new(self.gate.clone(), caller, recorded, task.watch);
         let host = follower.clone();
         let span = tracing::info_span!("run", run = %id.0, stop = Empty);
         // Calls are answered on the run's own thread, which knows nothing of where it began.

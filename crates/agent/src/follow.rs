@@ -10,10 +10,12 @@ use callgate_store::RecordedCall;
 use crate::{
     record::{Answered, Record, Refusal},
     report::{CallReport, Observation},
+    watch::{TurnEvent, Watch},
 };
 
 pub(crate) struct Follower {
     record: Record,
+    watch: Watch,
     /// Calls come one at a time, but each from a future of its own: a mutex, never held across an
     /// await.
     progress: Mutex<Progress>,
@@ -27,9 +29,15 @@ pub(crate) struct Progress {
 }
 
 impl Follower {
-    pub(crate) fn new(gate: Gate, caller: Caller, recorded: Vec<RecordedCall>) -> Arc<Self> {
+    pub(crate) fn new(
+        gate: Gate,
+        caller: Caller,
+        recorded: Vec<RecordedCall>,
+        watch: Watch,
+    ) -> Arc<Self> {
         Arc::new(Follower {
             record: Record::new(gate, caller, recorded),
+            watch,
             progress: Mutex::default(),
         })
     }
@@ -68,20 +76,27 @@ impl Follower {
                 Some(Observation::Parts(outcome.parts)),
             ),
         };
-        let mut progress = self.progress();
-        progress.observation = observation;
-        progress.calls.push(report);
+        self.progress().observation = observation;
+        self.keep(report);
         reply
     }
 
     fn refuse(&self, mut report: CallReport, error: &CallError) -> CodeReply {
         let text = error.to_string();
         report.error = Some(text.clone());
-        self.progress().calls.push(report);
+        self.keep(report);
         match error {
             CallError::ApprovalPending { .. } => CodeReply::End(Stop::Approval),
             _ => CodeReply::Error(text),
         }
+    }
+
+    fn keep(&self, report: CallReport) {
+        if !report.replayed {
+            let call = report.clone();
+            self.watch.tell(TurnEvent::Call { call });
+        }
+        self.progress().calls.push(report);
     }
 
     fn diverge(&self, why: &str) -> CodeReply {

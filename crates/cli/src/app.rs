@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use callgate_agent::{Agent, Coder, CostReport, search::Meanings};
+use callgate_agent::{Agent, Coder, CostReport, Watch, search::Meanings};
 use callgate_contract::{
     Budget, Caller, Cancel, Exposure, Grant, JournalId, NamedModel, OutputListener, Role,
     SessionKey, Surface,
@@ -74,6 +74,8 @@ pub struct Settings {
 #[derive(Default)]
 pub struct Live {
     pub output: Option<OutputListener>,
+    /// Sees calls as they are answered.
+    pub watch: Watch,
     /// Told the number and method of each approval the run waits for.
     pub asked: Option<fn(i64, &str)>,
     pub events: Option<Hear>,

@@ -85,6 +85,14 @@ pub fn json(value: &Json) {
     line(&value.to_string());
 }
 
+/// `1 call`, `2 calls`.
+pub fn count(number: u64, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {one}s"),
+    }
+}
+
 /// Something about the data, for the person at the terminal.
 pub fn note(text: &str) {
     // Nobody to tell if this fails.

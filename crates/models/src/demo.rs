@@ -2,8 +2,8 @@
 //! and with tool calls. Every answer says what it is.
 
 use callgate_contract::{
-    BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelMessage,
-    ModelRequest, ModelStream, Part, ToolCall,
+    About, BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelMessage,
+    ModelRequest, ModelStream, Part, Price, ToolCall, Usage,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -20,6 +20,14 @@ impl Model for Demo {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let stream = Ok(ModelStream::of(answer(&request)));
         Box::pin(std::future::ready(stream))
+    }
+
+    /// Nothing was asked of anybody.
+    fn about(&self) -> About {
+        About {
+            price: Some(Price::FREE),
+            ..About::default()
+        }
     }
 }
 
@@ -194,6 +202,7 @@ fn words(text: &str) -> Vec<ModelEvent> {
     let reason = FinishReason::Stop;
     vec![
         ModelEvent::TextDelta { text },
+        ModelEvent::Usage(Usage::default()),
         ModelEvent::Finished { reason },
     ]
 }
@@ -206,7 +215,11 @@ fn call(wish: Wish, about: &str) -> Vec<ModelEvent> {
         arguments: CallArguments::Object(wish.arguments(about)),
         extra: None,
     };
-    vec![ModelEvent::ToolCall(call), ModelEvent::Finished { reason }]
+    vec![
+        ModelEvent::ToolCall(call),
+        ModelEvent::Usage(Usage::default()),
+        ModelEvent::Finished { reason },
+    ]
 }
 
 #[cfg(test)]

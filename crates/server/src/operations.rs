@@ -9,6 +9,7 @@ mod settings;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use callgate_agent::Watch;
 use callgate_contract::{BoxFuture, JournalId, OutputListener, Role, SessionKey};
 use callgate_store::Decision;
 use serde_json::Value as Json;
@@ -144,6 +145,8 @@ pub struct RunAsk {
     pub timeout_seconds: Option<u64>,
     /// Told what the code prints.
     pub output: Option<OutputListener>,
+    /// Sees calls as they are answered.
+    pub watch: Watch,
 }
 
 /// The operator's word on an approval.

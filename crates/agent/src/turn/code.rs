@@ -67,7 +67,8 @@ impl Turn {
                 Some(finish) => return Ok(recorded_report(&finish.report)),
                 None => {
                     let (id, budget) = (run.start.id, self.caller.grant.budget.clone());
-                    coder.resume_within(id, None, Some(budget)).await
+                    let watch = self.watch.clone();
+                    coder.resume_within(id, None, watch, Some(budget)).await
                 }
             },
             None => {
@@ -77,6 +78,7 @@ impl Turn {
                 task.turn = Some((self.facts.turn, self.round));
                 task.cancel = self.cancel.clone();
                 task.output = self.watch.output();
+                task.watch = self.watch.clone();
                 coder.run(caller, task).await
             }
         };
@@ -85,9 +87,6 @@ impl Turn {
             Err(RunError::Sandbox(error)) => return Ok(Err(error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        for call in report.calls.iter().filter(|call| !call.replayed) {
-            self.watch.tell(TurnEvent::Call { call: call.clone() });
-        }
         Ok(Ok(report))
     }
 

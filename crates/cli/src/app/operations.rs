@@ -83,6 +83,7 @@ impl App {
         };
         let live = Live {
             output: ask.output,
+            watch: ask.watch,
             ..Live::default()
         };
         Ok(self.run(run, live).await?)

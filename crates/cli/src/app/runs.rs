@@ -78,6 +78,7 @@ impl App {
         let task = Task {
             limits,
             output: live.output,
+            watch: live.watch,
             cancel: live.cancel,
             ..Task::new(request.code)
         };

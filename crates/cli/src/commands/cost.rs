@@ -52,9 +52,9 @@ fn show_report(report: &CostReport) {
     show::data(&show::table(&rows));
     if report.total.unpriced > 0 {
         show::note(&format!(
-            "{} requests went to models whose price is not known: give each a price in \
+            "{} went to models whose price is not known: give each a price in \
              callgate.toml, such as price = {{ input = 3.0, output = 15.0 }} for a million tokens",
-            report.total.unpriced
+            show::count(report.total.unpriced, "request")
         ));
     }
 }

@@ -176,8 +176,7 @@ pub fn show_report(report: &RunReport, streamed: usize) {
 fn summary(report: &RunReport) -> String {
     let calls = match report.calls.len() {
         0 => "no calls".to_owned(),
-        1 => "1 call".to_owned(),
-        count => format!("{count} calls"),
+        calls => show::count(calls as u64, "call"),
     };
     let time = match report.wall_ms {
         ms if ms < 1000.0 => format!("{ms:.0} ms"),

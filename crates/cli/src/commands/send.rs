@@ -119,10 +119,6 @@ pub fn show_parts(parts: &[Part]) {
 
 /// How the turn ended, in a line.
 pub fn show_turn(turn: &Json) {
-    let count = |number: u64, one: &str| match number {
-        1 => format!("1 {one}"),
-        number => format!("{number} {one}s"),
-    };
     let stop = turn["stop"].as_str().unwrap_or_default();
     let colour = match is_good(turn) {
         true => Colour::Green,
@@ -132,8 +128,8 @@ pub fn show_turn(turn: &Json) {
     show::note(&format!(
         "{} {}, {}",
         paint_note(colour, &format!("{stop}:")),
-        count(turn["rounds"].as_u64().unwrap_or(0), "round"),
-        count(calls as u64, "call"),
+        show::count(turn["rounds"].as_u64().unwrap_or(0), "round"),
+        show::count(calls as u64, "call"),
     ));
     if let Some(hint) = hint(stop) {
         show::note(&format!("{} {hint}", paint_note(Colour::Cyan, "hint:")));

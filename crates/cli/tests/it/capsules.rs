@@ -93,7 +93,7 @@ fn a_session_is_exported_and_replayed() {
     );
     assert!(!elsewhere.home().join("callgate-data").exists());
     let words = replay(&[]).succeeded();
-    assert_eq!(words.stdout, "equal: 2 turns, 1 runs, 5 calls\n");
+    assert_eq!(words.stdout, "equal: 2 turns, 1 run, 5 calls\n");
     let one = replay(&["--turn", &turns[1], "--json"]).succeeded().json();
     assert_eq!((&one["turns"], &one["calls"]), (&json!(1), &json!(2)));
 

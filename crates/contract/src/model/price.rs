@@ -33,6 +33,14 @@ pub struct LongPrice {
 }
 
 impl Price {
+    pub const FREE: Price = Price {
+        input: 0.0,
+        output: 0.0,
+        cached: None,
+        written: None,
+        long: None,
+    };
+
     /// In millionths of the currency, rounded up: what costs anything never counts as nothing.
     pub fn of(&self, usage: &Usage) -> u64 {
         let (times_input, times_output) = match self.long {

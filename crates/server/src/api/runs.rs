@@ -1,7 +1,10 @@
 //! Runs: the playground. Code goes into the sandbox as it would from a model, and what it did comes
 //! back.
 
+use std::sync::Arc;
+
 use axum::{Extension, Json as Body, extract::State};
+use callgate_agent::{CallReport, TurnEvent, Watch};
 use callgate_contract::{JournalId, SessionKey};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,20 +54,28 @@ async fn run(
         None => page_session(&access)?,
     };
     let (live, told) = (api.live().clone(), session.clone());
-    let output = move |output: &str| {
+    let tell = Arc::new(move |output: Option<&str>, call: Option<CallReport>| {
         live.announce(&News::Run(RunNews {
             run: run.0.to_string(),
             session: told.clone(),
-            output: output.to_owned(),
+            output: output.map(str::to_owned),
+            call,
         }));
-    };
+    });
+    let of_calls = tell.clone();
+    let watch = Watch::new(move |event| {
+        if let TurnEvent::Call { call } = event {
+            of_calls(None, Some(call));
+        }
+    });
     let ask = RunAsk {
         run,
         code: body.code,
         session,
         user: access.user(),
         timeout_seconds: body.timeout_seconds.map(|seconds| seconds.clamp(1, 3_600)),
-        output: Some(Box::new(output)),
+        output: Some(Box::new(move |output| tell(Some(output), None))),
+        watch,
     };
     Ok(Body(api.operations().run.ask(ask).await?))
 }

@@ -1,5 +1,6 @@
 //! [`News`]: what happens outside of turns, by topic.
 
+use callgate_agent::CallReport;
 use callgate_contract::SessionKey;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -91,7 +92,11 @@ pub struct RunNews {
     pub run: String,
     #[serde(skip)]
     pub session: SessionKey,
-    pub output: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// One that was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallReport>,
 }
 
 impl News {

@@ -34,9 +34,12 @@ pub async fn export(common: &Common, export: &ExportSession) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     show::line(answer["file"].as_str().unwrap_or_default());
+    let count = |what: &str, one: &str| show::count(answer[what].as_u64().unwrap_or(0), one);
     show::note(&format!(
-        "{} turns, {} runs, {} files; execute it again with `callgate session replay FILE`",
-        answer["turns"], answer["runs"], answer["files"]
+        "{}, {}, {}; execute it again with `callgate session replay FILE`",
+        count("turns", "turn"),
+        count("runs", "run"),
+        count("files", "file"),
     ));
     for left in answer["left_out"].as_array().into_iter().flatten() {
         let path = left["path"].as_str().unwrap_or_default();
@@ -88,7 +91,10 @@ fn tell(replayed: &Replayed) {
     let Replayed {
         turns, runs, calls, ..
     } = replayed;
-    let done = format!("{turns} turns, {runs} runs, {calls} calls");
+    let done = [(turns, "turn"), (runs, "run"), (calls, "call")];
+    let done = done
+        .map(|(number, one)| show::count(*number, one))
+        .join(", ");
     match &replayed.difference {
         None => show::line(&format!("{}: {done}", paint(Colour::Bold, "equal"))),
         Some(difference) => {
