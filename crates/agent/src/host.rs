@@ -15,6 +15,7 @@ use callgate_contract::{Exposure, MethodError, SessionKey, Value, json};
 use callgate_gate::{Call, Function, InvalidMethod};
 use serde_json::Value as Json;
 
+pub use self::embed::NoVectors;
 pub(crate) use self::{
     openai::{piece, user_parts},
     tools::{answer_of, offered},

@@ -45,6 +45,7 @@ pub use costs::{CostBy, CostLine, CostReport, CostSum, since};
 pub use error::{RunError, TurnError};
 pub use excerpt::{FOR_MODEL, excerpt};
 pub use extract::{Answer, extract};
+pub use host::NoVectors;
 pub use recovery::Recovered;
 pub use report::{CallReport, Observation, RunReport};
 pub use settings::{AgentSettings, Allowance, Budgets};

@@ -1,13 +1,15 @@
 //! `model_list` and `model_embed`: which models there are, and texts as vectors.
 
-use callgate_contract::{Effect, Kind, MethodError, Value};
+use callgate_contract::{
+    Effect, Embeddings, Kind, MethodError, ModelError, NamedModel, Payer, SessionKey, Value,
+};
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::{failed, gone, hosted, value};
-use crate::{Agent, spending::Spender};
+use crate::{Agent, TurnError, spending::Spender};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -43,7 +45,41 @@ pub(super) fn method(agent: &Agent) -> Function {
     hosted(method.doc("A vector for each text."))
 }
 
+/// Why there are no vectors.
+#[derive(Debug, thiserror::Error)]
+pub enum NoVectors {
+    /// Whoever asks has spent what it may; in words for the user.
+    #[error("{0}")]
+    Budget(String),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Spending(#[from] TurnError),
+}
+
 impl Agent {
+    /// A vector for each text: asked for within the budgets of who pays, and on its account.
+    pub async fn vectors(
+        &self,
+        (session, user): (&SessionKey, &str),
+        payer: Payer,
+        model: &NamedModel,
+        texts: Vec<String>,
+    ) -> Result<Embeddings, NoVectors> {
+        let spender = Spender {
+            session: session.clone(),
+            user: user.to_owned(),
+            conversation: None,
+            payer,
+        };
+        if let Some(reason) = self.over_budget(&spender).await? {
+            return Err(NoVectors::Budget(reason));
+        }
+        let made = model.model.embed(texts).await?;
+        self.spent(&spender, &model.id, made.usage).await;
+        Ok(made)
+    }
+
     fn model_rows(&self) -> Json {
         let first = &self.models().choose(None).id;
         let embedding = self.models().embedding().map(|model| &model.id);
@@ -74,12 +110,11 @@ impl Agent {
         let model = model.ok_or_else(|| {
             MethodError::new("no such model makes embeddings: configure models.embedding")
         })?;
-        let spender = Spender::of(&call.caller);
-        if let Some(reason) = self.over_budget(&spender).await? {
-            return Err(MethodError::new(reason));
-        }
-        let made = model.model.embed(texts.input).await.map_err(failed)?;
-        self.spent(&spender, &model.id, made.usage).await;
+        let caller = &call.caller;
+        let who = (&caller.session, caller.user.as_str());
+        let payer = caller.grant.budget.payer().clone();
+        let made = self.vectors(who, payer, model, texts.input).await;
+        let made = made.map_err(failed)?;
         let mut vectors = made.vectors;
         if let Some(dimensions) = texts.dimensions {
             for vector in &mut vectors {

@@ -5,6 +5,7 @@ use axum::{
     extract::{State, rejection::JsonRejection},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
+use callgate_agent::NoVectors;
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -28,8 +29,8 @@ pub(super) async fn create(
     }
     let body = read(body)?;
     let name = model_of(&body)?;
-    let all = openai.agent()?.models();
-    let Some(model) = models::named(all, &name) else {
+    let agent = openai.agent()?;
+    let Some(model) = models::named(agent.models(), &name) else {
         return Err(Failure::no_model(&name));
     };
     let texts: Vec<String> = match &body["input"] {
@@ -41,8 +42,18 @@ pub(super) async fn create(
         return Err(Failure::bad("input", message));
     }
     let wanted: Option<usize> = options::field(&body, "dimensions", "a whole number")?;
-    let made = model.model.embed(texts).await;
-    let made = made.map_err(|error| Failure::from(&error))?;
+    let parent = asker.parent.as_ref();
+    let payer = parent.map(|parent| parent.grant.budget.payer().clone());
+    let who = (&asker.session, asker.user.as_str());
+    let made = agent.vectors(who, payer.unwrap_or_default(), model, texts);
+    let made = made.await.map_err(|error| match error {
+        NoVectors::Budget(reason) => Failure::spent(reason),
+        NoVectors::Model(error) => Failure::from(&error),
+        NoVectors::Spending(error) => {
+            tracing::warn!(%error, "what was spent cannot be read");
+            Failure::cut_off()
+        }
+    })?;
     let as_text = body["encoding_format"] == "base64";
     let data = made
         .vectors

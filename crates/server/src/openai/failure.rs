@@ -73,6 +73,12 @@ impl Failure {
         }
     }
 
+    /// A budget has no room.
+    pub(super) fn spent(message: impl Into<String>) -> Self {
+        const QUOTA: &str = "insufficient_quota";
+        Failure::new(StatusCode::TOO_MANY_REQUESTS, QUOTA, message).code(QUOTA)
+    }
+
     fn rate(message: impl Into<String>) -> Self {
         Failure::new(StatusCode::TOO_MANY_REQUESTS, "requests", message).code("rate_limit_exceeded")
     }
@@ -131,14 +137,7 @@ impl Failure {
     /// Why a turn gave no answer, where it gave none.
     pub(super) fn of(done: &Completed) -> Option<Self> {
         match (done.stop, &done.failure) {
-            (TurnStop::Budget, _) => Some(
-                Failure::new(
-                    StatusCode::TOO_MANY_REQUESTS,
-                    "insufficient_quota",
-                    &done.text,
-                )
-                .code("insufficient_quota"),
-            ),
+            (TurnStop::Budget, _) => Some(Failure::spent(&done.text)),
             (TurnStop::Cancelled, _) => Some(Failure::cut_off()),
             (TurnStop::Error, Some(error)) => Some(error.into()),
             (TurnStop::Error, None) => Some(Failure::server(&done.text)),

@@ -1,5 +1,7 @@
 //! Who may ask for what, and how they are told that they may not.
 
+use callgate_agent::{AgentSettings, Allowance, Budgets};
+use callgate_gate::GatePolicy;
 use callgate_store::NewPersona;
 use serde_json::{Value as Json, json};
 
@@ -142,4 +144,33 @@ async fn vectors_come_as_numbers_or_as_bytes() {
     assert_eq!(made["data"][0]["embedding"], "AAAAQAAAAD8=");
     let unknown = json!({"model": "none", "input": "ab"});
     assert_eq!(scene.post("/v1/embeddings", unknown).await.error().0, 404);
+}
+
+#[tokio::test]
+async fn vectors_are_paid_for() {
+    let tokens = Some(5);
+    let user_day = Allowance {
+        tokens,
+        ..Allowance::default()
+    };
+    let budgets = Budgets {
+        user_day,
+        ..Budgets::default()
+    };
+    let settings = AgentSettings {
+        budgets,
+        ..AgentSettings::default()
+    };
+    let mut scene = Scene::with(Vec::new(), settings, GatePolicy::default()).await;
+    scene.takes_key(&["models"]).await;
+    let asked = json!({"model": "model/first", "input": "ab"});
+    // Three tokens each.
+    for _ in 0..2 {
+        assert_eq!(
+            scene.post("/v1/embeddings", asked.clone()).await.status,
+            200
+        );
+    }
+    let spent = scene.post("/v1/embeddings", asked).await.error();
+    assert_eq!((spent.0, spent.1.as_str()), (429, "insufficient_quota"));
 }
