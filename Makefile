@@ -2,8 +2,10 @@
 # with Rust, Python 3 and Node.
 
 CARGO ?= cargo
+# Where cargo puts what it builds; asked for only by the commands that run it from there.
+TARGET = $(shell $(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 
-.PHONY: run demo page library page-test test bench soak lint fmt prepare
+.PHONY: run demo page library page-test test bench soak release lint fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
@@ -25,7 +27,7 @@ web/dist/index.html: $(shell find web/src web/public -type f ! -name schema.d.ts
 page-test: page ## The page in a real browser, against the binary that holds it.
 	$(CARGO) build --quiet -p callgate-cli
 	npm ci --prefix e2e/page --ignore-scripts --no-audit --no-fund --silent
-	cd e2e/page && CALLGATE_BIN="$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/debug/callgate" npm test --silent
+	cd e2e/page && CALLGATE_BIN="$(TARGET)/debug/callgate" npm test --silent
 
 test: prepare page ## Everything that must hold, on both databases, as root and as an ordinary user.
 	$(CARGO) fmt --all --check
@@ -37,12 +39,15 @@ test: prepare page ## Everything that must hold, on both databases, as root and 
 prepare: ## Install what the tests need (as root), or say what is missing.
 	@./scripts/prepare
 
-bench: ## Ours against peers, in one alternating run.
-	$(CARGO) build --release --quiet -p callgate-cli
-	$(CARGO) run --release --quiet -p callgate-bench
+bench: release ## Ours against peers, in one alternating run.
+	$(TARGET)/release/callgate-bench
 
-soak: ## Ten thousand runs, eight at once: every result right, nothing left over.
-	$(CARGO) run --release --quiet -p callgate-bench -- soak
+soak: release ## Ten thousand runs, eight at once: every result right, nothing left over.
+	$(TARGET)/release/callgate-bench soak
+
+# Both at once: built one after the other they would want their dependencies with different features.
+release:
+	$(CARGO) build --release --quiet -p callgate-cli -p callgate-bench
 
 lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings

@@ -104,6 +104,7 @@ async fn hear(plugins: &Plugins, scene: &Scene, count: usize, samples: &mut Samp
         message_id: None,
         at: 0,
         mentioned: true,
+        obeyed: false,
         prefix: None,
         wanted: true,
     };

@@ -13,6 +13,7 @@ if (!BINARY) throw new Error("CALLGATE must name the binary; the Rust tests of t
 
 export const HERE = dirname(fileURLToPath(import.meta.url));
 const SUITE = join(HERE, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const SESSION = "mcp:FriendMessage:operator";
 /** Beyond it something has hung. */
 const PATIENCE = 30_000;
 
@@ -61,6 +62,37 @@ export class Scene {
       env: environment(),
     });
     return JSON.parse(stdout);
+  }
+
+  /** One request that stands for itself, as the newest version of the protocol has them. */
+  ask(method, params = {}, signal = undefined) {
+    const version = "2026-07-28";
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": version,
+      "io.modelcontextprotocol/clientInfo": { name: "fixtures", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    return fetch(`${this.url}/mcp`, {
+      method: "POST",
+      signal,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": version,
+        "mcp-method": method,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
+    });
+  }
+
+  /** Runs code in the sandbox, in the session of the operator's MCP clients. */
+  async run(code) {
+    const options = ["run", "-", "--session", SESSION, "--json", "--data", this.data];
+    const child = spawn(BINARY, options, { cwd: this.home, env: environment(), stdio: ["pipe", "ignore", "inherit"] });
+    child.stdin.end(code);
+    const [status] = await once(child, "exit");
+    if (status !== 0) throw new Error(`code that failed:\n${code}`);
   }
 
   async close() {

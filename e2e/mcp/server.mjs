@@ -1,11 +1,8 @@
 // Our server against the scenarios for servers, as each version of the protocol has them.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { BINARY, HERE, Scene, environment, suite } from "./scene.mjs";
+import { BINARY, HERE, Scene, suite } from "./scene.mjs";
 import { door } from "./door.mjs";
 
-const SESSION = "mcp:FriendMessage:operator";
 /** Files of the operator's session, written as any code writes them. */
 const FILES = `
 import base64, pathlib
@@ -17,34 +14,9 @@ shared = pathlib.Path("/app/shared")
 (shared / "template" / "123" / "data").write_text('{"id": "123"}')
 `;
 
-async function run(scene, code) {
-  const options = ["run", "-", "--session", SESSION, "--json", "--data", scene.data];
-  const child = spawn(BINARY, options, { cwd: scene.home, env: environment(), stdio: ["pipe", "inherit", "inherit"] });
-  child.stdin.end(code);
-  const [status] = await once(child, "exit");
-  if (status !== 0) throw new Error("the fixtures cannot be written");
-}
-
 /** The id by which resources name the operator's session. */
 async function folder(scene) {
-  const message = { jsonrpc: "2.0", id: 1, method: "resources/list", params: {
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "fixtures", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": {},
-    },
-  } };
-  const answer = await fetch(`${scene.url}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${scene.key}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "resources/list",
-    },
-    body: JSON.stringify(message),
-  });
+  const answer = await scene.ask("resources/list");
   return /callgate:\/\/sessions\/[0-9a-f-]+\/shared\//.exec(await answer.text())[0];
 }
 
@@ -63,7 +35,7 @@ try {
   const persona = (name, prompt) => scene.callgate("persona", "set", name, "--prompt", prompt);
   await persona("test_simple_prompt", "This is a simple prompt for testing.");
   await persona("test_prompt_with_arguments", "With arguments: arg1='{{arg1}}', arg2='{{arg2}}'");
-  await run(scene, FILES);
+  await scene.run(FILES);
   while ((await scene.callgate("mcp", "list"))[0].state !== "connected") continue;
   entrance = await door(scene.url, scene.key, [["test://", await folder(scene)]]);
   const url = `http://127.0.0.1:${entrance.address().port}/mcp`;

@@ -89,6 +89,18 @@ def responses() -> None:
         raise AssertionError("an unknown response")
     except openai.NotFoundError as error:
         assert error.code == "previous_response_not_found"
+    found = client.responses.retrieve(second.id)
+    assert found.output_text == "You are Ann." and found.previous_response_id == first.id
+    items = list(client.responses.input_items.list(second.id, order="asc"))
+    assert [item.content[0].text for item in items] == ["I am Ann", "Hello Ann.", "Who am I?"]
+    again = list(client.responses.retrieve(second.id, stream=True, starting_after=3))
+    assert again[0].sequence_number == 4 and again[-1].type == "response.completed"
+    client.responses.delete(second.id)
+    try:
+        client.responses.retrieve(second.id)
+        raise AssertionError("a response that was deleted")
+    except openai.NotFoundError as error:
+        assert error.param == "response_id"
     with client.responses.stream(model="bare", input="Say hello") as stream:
         pieces = [event.delta for event in stream if event.type == "response.output_text.delta"]
         final = stream.get_final_response()

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import OpenAI from "openai";
-import { open, PICTURE } from "./scene.mjs";
+import { all, open, PICTURE } from "./scene.mjs";
 
 const { scene, key, id, base } = await open("chat", "models");
 const client = new OpenAI({ apiKey: key, baseURL: base, maxRetries: 0 });
@@ -100,6 +100,18 @@ test("methods of ours run on our side", async () => {
   assert.ok(turns.some((turn) => turn.calls.some((call) => call.method.endsWith("now"))));
 });
 
+test("code runs in the sandbox, and only what it says is heard", async () => {
+  const asked = { model: "default", messages: user("Reckon six times seven") };
+  const whole = await client.chat.completions.create(asked);
+  assert.equal(whole.choices[0].message.content, "It is 42.");
+  const chunks = await all(await client.chat.completions.create({ ...asked, stream: true }));
+  const text = chunks.map((chunk) => chunk.choices[0].delta.content ?? "").join("");
+  assert.equal(text, "It is 42.");
+  const response = await client.responses.create({ model: "default", input: "Reckon six times seven" });
+  assert.equal(response.output_text, "It is 42.");
+  assert.equal((await client.responses.retrieve(response.id)).output_text, "It is 42.");
+});
+
 test("pictures are seen", async () => {
   const content = [
     { type: "text", text: "What is in the picture?" },
@@ -136,6 +148,29 @@ test("a response is given whole and gone on from", async () => {
     previous_response_id: "resp_nothing",
   });
   await refused(lost, OpenAI.NotFoundError, "previous_response_not_found");
+});
+
+test("a stored response is looked at again, and deleted", async () => {
+  const first = await client.responses.create({ model: "default", input: "I am Ann" });
+  const { id } = await client.responses.create({
+    model: "default",
+    input: "Who am I?",
+    previous_response_id: first.id,
+  });
+  const found = await client.responses.retrieve(id);
+  assert.equal(found.output_text, "You are Ann.");
+  assert.equal(found.previous_response_id, first.id);
+  assert.equal(found.status, "completed");
+  const items = await all(client.responses.inputItems.list(id, { limit: 2, order: "asc" }));
+  const texts = items.map((item) => item.content[0].text);
+  assert.deepEqual(texts, ["I am Ann", "Hello Ann.", "Who am I?"]);
+  const told = await all(await client.responses.retrieve(id, { stream: true }));
+  assert.equal(told[0].type, "response.created");
+  assert.equal(told.at(-1).response.output[0].content[0].text, "You are Ann.");
+  await client.responses.delete(id);
+  await refused(client.responses.retrieve(id), OpenAI.NotFoundError, null);
+  const kept = await client.responses.create({ model: "default", input: "I am Ann", store: false });
+  await refused(client.responses.retrieve(kept.id), OpenAI.NotFoundError, null);
 });
 
 test("a response comes as events, with calls", async () => {

@@ -195,6 +195,18 @@ test("hostile text does no harm", async () => {
   assert.equal(await log(page).locator('a[href^="javascript"], img[src="x"]').count(), 0);
 });
 
+test("lists within lists, rules and code of other languages are shown as they were meant", async () => {
+  await fresh();
+  await say(page, "Give me a recipe");
+  const answer = log(page).locator("article.assistant").last();
+  await answer.locator('ol[start="2"] > li', { hasText: "Fry it" }).waitFor();
+  assert.equal(await answer.locator("ol").first().locator("li").innerText(), "Chop the onion\ninto small cubes");
+  assert.equal(await answer.locator("strong code").textContent(), "cubes");
+  assert.deepEqual(await answer.locator("ul li").allTextContents(), ["red", "white"]);
+  assert.equal(await answer.locator("hr").count(), 1);
+  assert.equal(await answer.locator("pre .comment").count(), 0, "a shell's text is not coloured as Python");
+});
+
 test("two tabs stay in step", async () => {
   await fresh();
   const other = await page.context().newPage();

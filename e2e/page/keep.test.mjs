@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { Scene, barriers, log, say } from "./scene.mjs";
+import { cardPicture } from "./files.mjs";
+import { Scene, barriers, log, say, visit } from "./scene.mjs";
 
 const { io } = createRequire(new URL("../package.json", import.meta.url))("socket.io-client");
 
@@ -37,9 +38,21 @@ test("turns, tokens and cost are seen over time", async () => {
   await page.getByText(/fine|could be better/).first().waitFor({ state: "attached" });
 });
 
+test("code is counted by how it stopped", async () => {
+  for (const code of ["now()", "now()", "boom", "print('x' * 4_000_000_000)"]) {
+    await page.evaluate((code) => fetch("/api/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code }) }), code);
+  }
+  await nav("Chat");
+  await nav("Overview");
+  const stopped = page.getByRole("table", { name: "Code that ran, by how it stopped" });
+  await stopped.getByRole("row", { name: /^finished 2$/ }).waitFor();
+  await stopped.getByRole("row", { name: /^error 1$/ }).waitFor();
+  await stopped.getByRole("row", { name: /^out of memory 1$/ }).waitFor();
+});
+
 test("a turn shows the prompt as it was sent, a timeline, and replays the same", async () => {
   await nav("Turns");
-  await page.getByRole("row").nth(1).getByRole("link").click();
+  await page.getByRole("row").nth(1).getByRole("link", { name: "Hello" }).click();
   await page.getByRole("img", { name: /^Timeline: Round 1/ }).waitFor();
   await page.getByText("What the model was asked").click();
   await page.getByText(/# How you act/).waitFor();
@@ -58,9 +71,7 @@ for (const scheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: scheme });
     assert.deepEqual(await barriers(page), [], "a turn");
     for (const where of ["overview", "methods/builtin/now", "logs", "chat"]) {
-      await page.goto(`${scene.origin}/#/${where}`);
-      await page.locator("#main h1").first().waitFor();
-      await page.waitForLoadState("networkidle");
+      await visit(scene, page, where);
       assert.deepEqual(await barriers(page), []);
     }
     await nav("Turns");
@@ -77,24 +88,43 @@ test("turns appear while one looks", async () => {
   await page.waitForFunction((before) => document.querySelectorAll("tr").length > before, before);
 });
 
+/** Somebody who comes without a key, and asks. */
+function stranger(name) {
+  const options = { transports: ["websocket"], extraHeaders: { Origin: "http://127.0.0.1:8000" }, auth: { clientId: name, clientType: "extension", key: "getKey" } };
+  const socket = io(`${scene.origin}/sillytavern`, options);
+  socket.emit("IDENTIFY_SILLYTAVERN", { clientId: name });
+  return socket;
+}
+
 test("the log is read, sieved, and goes on", async () => {
-  await nav("Logs");
-  await page.getByRole("combobox", { name: "Level" }).selectOption("debug");
-  await page.locator("ol summary").first().waitFor();
-  await page.getByRole("searchbox", { name: "Search" }).fill("no such words in any line");
-  await page.getByText("Nothing of that was written.").waitFor();
+  await Promise.all([page.waitForResponse(/events\?topics=logs/), nav("Logs")]);
+  const lines = page.locator("ol summary").filter({ hasText: "a client asks to be let in" });
+  const sockets = [stranger("Tavern-0")];
+  try {
+    await lines.first().waitFor();
+    await page.getByRole("searchbox", { name: "Search" }).fill("no such words in any line");
+    await page.getByText("Nothing of that was written.").waitFor();
+    await page.getByRole("searchbox", { name: "Search" }).fill("LET IN");
+    await lines.first().waitFor();
+    await page.getByRole("combobox", { name: "Level" }).selectOption("error");
+    await page.getByText("Nothing of that was written.").waitFor();
+    await page.getByRole("combobox", { name: "Level" }).selectOption("debug");
+    await lines.first().waitFor();
+    sockets.push(stranger("Tavern-00"));
+    await lines.nth(1).waitFor();
+  } finally {
+    sockets.forEach((socket) => socket.disconnect());
+  }
 });
 
 test("a client asks, and is let in", async () => {
   await nav("Clients");
-  const options = { transports: ["websocket"], extraHeaders: { Origin: "http://127.0.0.1:8000" }, auth: { clientId: "Tavern-1", clientType: "extension", key: "getKey" } };
-  const socket = io(`${scene.origin}/sillytavern`, options);
+  const socket = stranger("Tavern-1");
   try {
-    socket.emit("IDENTIFY_SILLYTAVERN", { clientId: "Tavern-1" });
     await page.getByText("Tavern-1 asks to be let in").waitFor();
-    await page.getByRole("button", { name: "Let in" }).click();
+    await page.getByRole("region", { name: "Tavern-1 asks" }).getByRole("button", { name: "Let in" }).click();
     await page.getByRole("row", { name: /Tavern-1.*approved/ }).waitFor();
-    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row", { name: /Tavern-1/ }).getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("row", { name: /Tavern-1.*revoked/ }).waitFor();
   } finally {
     socket.disconnect();
@@ -144,10 +174,22 @@ test("a model is added, tested, put in order and made the default", async () => 
   await second.waitFor({ state: "detached" });
 });
 
-test("a character card becomes a persona", async () => {
+const character = (name, description) => ({ spec: "chara_card_v2", spec_version: "2.0", data: { name, description, first_mes: "Aye.", personality: "", scenario: "", mes_example: "", system_prompt: "" } });
+for (const [kind, file, card, write] of [
+  ["JSON", { name: "captain.json", mimeType: "application/json" }, character("Captain", "A captain of few words."), (card) => Buffer.from(JSON.stringify(card))],
+  ["PNG", { name: "stoker.png", mimeType: "image/png" }, character("Stoker", "A stoker who hums – 火夫."), cardPicture],
+]) {
+  test(`a character card becomes a persona, from ${kind}`, async () => {
+    await nav("Personas");
+    await page.getByLabel("Import").setInputFiles({ ...file, buffer: write(card) });
+    await page.getByRole("heading", { name: card.data.name }).waitFor();
+    await page.getByRole("region", { name: "Resulting prompt" }).getByText(card.data.description).first().waitFor();
+  });
+}
+
+test("a picture without a card is refused with a reason", async () => {
   await nav("Personas");
-  const card = { spec: "chara_card_v2", spec_version: "2.0", data: { name: "Captain", description: "A captain of few words.", first_mes: "Aye.", personality: "", scenario: "", mes_example: "", system_prompt: "" } };
-  await page.getByLabel("Import").setInputFiles({ name: "captain.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(card)) });
-  await page.getByRole("heading", { name: /captain/i }).waitFor();
-  await page.getByRole("region", { name: "Resulting prompt" }).getByText(/A captain of few words/).first().waitFor();
+  const picture = cardPicture({}).toString("latin1").replace("chara", "other");
+  await page.getByLabel("Import").setInputFiles({ name: "photo.png", mimeType: "image/png", buffer: Buffer.from(picture, "latin1") });
+  await page.getByRole("alert").waitFor();
 });

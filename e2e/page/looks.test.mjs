@@ -2,12 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Scene, barriers, log, say } from "./scene.mjs";
+import { PAGES, Scene, barriers, log, say, visit } from "./scene.mjs";
 
-const PAGES = [
-  "chat", "methods", "methods/builtin/now", "playground", "plugins", "plugins/+", "personas", "personas/default", "models", "models/+",
-  "overview", "turns", "approvals", "logs", "clients", "keys", "timers", "settings",
-];
 const LIMIT = 150_000;
 
 let scene;
@@ -20,12 +16,6 @@ after(async () => {
   assert.deepEqual(scene?.outside, [], "nobody else was asked for anything");
   assert.deepEqual(scene?.complaints, [], "the page complained about nothing");
 });
-
-const settle = async (page, where) => {
-  await page.goto(`${scene.origin}/#/${where}`);
-  await page.locator("#main h1, #main h2").first().waitFor();
-  await page.waitForLoadState("networkidle").catch(() => {});
-};
 
 test("from the first start to the first answer, on a page below 150 kB", async () => {
   const page = await scene.blank();
@@ -42,11 +32,21 @@ test("from the first start to the first answer, on a page below 150 kB", async (
   assert.ok(size > 0 && size < LIMIT, `${size} bytes`);
 });
 
+test("files of the page travel compressed, to whoever can unpack them", async () => {
+  const whole = await (await fetch(scene.origin)).text();
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(whole)[1];
+  const get = (encoding) => fetch(scene.origin + script, { headers: { "Accept-Encoding": encoding } });
+  const [packed, plain] = await Promise.all([get("gzip, br"), get("identity")]);
+  assert.equal(packed.headers.get("content-encoding"), "gzip");
+  assert.equal(plain.headers.get("content-encoding"), null);
+  assert.equal(await packed.text(), await plain.text());
+});
+
 for (const scheme of ["light", "dark"]) {
   test(`nothing stands in anybody's way, ${scheme}`, async () => {
     const page = await scene.page({ colorScheme: scheme });
     for (const where of PAGES) {
-      await settle(page, where);
+      await visit(scene, page, where);
       assert.deepEqual(await barriers(page), []);
     }
   });
@@ -61,7 +61,7 @@ for (const [language, locale, chat, words] of [
     assert.equal(await page.evaluate(() => document.documentElement.lang), locale.slice(0, 2));
     assert.match(await page.getByRole("navigation").getByRole("link").first().textContent(), new RegExp(chat));
     for (const where of PAGES.filter((each) => !each.includes("/"))) {
-      await settle(page, where);
+      await visit(scene, page, where);
       // A conversation is called by what was said in it, in whatever language.
       const labels = await page.locator("nav a, #main h1:not(.top *), #main h2, #main label, #main th, button.primary").allTextContents();
       const left = labels.map((each) => each.trim()).filter((each) => /^[A-Z][a-z]/.test(each) && !words.test(each));
@@ -75,11 +75,11 @@ for (const [language, locale, chat, words] of [
 test("a phone shows every page whole", async () => {
   const page = await scene.page({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
   for (const where of PAGES) {
-    await settle(page, where);
+    await visit(scene, page, where);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `${where} is ${wide} pixels too wide`);
   }
-  await settle(page, "chat");
+  await visit(scene, page, "chat");
   await say(page, "What time is it on the phone?");
   await log(page).getByRole("article").getByText(/\[offline demo\] It is/).last().waitFor();
   await page.getByRole("button", { name: "Conversations" }).tap();

@@ -24,6 +24,16 @@ const HOSTILE = `<img src=x onerror="window.harmed=1"> <script>window.harmed=1</
 | --- | --- |
 | <b>bold</b> | \`code\` |`;
 
+const RECIPE = `1. **Chop** the onion
+   into **small \`cubes\`**
+   - red
+   - white
+2. Fry it
+---
+\`\`\`sh title=oven
+echo "180 # degrees"
+\`\`\``;
+
 const fenced = (code) => `Let me see.\n\`\`\`python\n${code}\n\`\`\``;
 
 /** Whole answers by a word of what was asked. */
@@ -37,6 +47,7 @@ const ANSWERS = [
   ["helper", () => fenced('send_message(ask_helper("What is six times seven?"))')],
   ["six times seven", () => "Forty-two."],
   ["hostile", () => HOSTILE],
+  ["recipe", () => RECIPE],
   ["long", () => "long words ".repeat(100_000)],
   ["slow", () => Array.from({ length: 200 }, (_, number) => `word${number}`).join(" ")],
 ];

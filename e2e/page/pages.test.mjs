@@ -29,6 +29,7 @@ test("a method is found, tried and copied", async () => {
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^curl .*\/api\/methods\/now\/call/);
   await page.getByText("Last calls").waitFor();
   await page.getByText("Who may call it").waitFor();
+  await page.getByRole("complementary").getByRole("link", { name: "default" }).waitFor();
   for (const form of ["Python", "Socket.IO", "MCP"]) {
     await page.getByRole("button", { name: form, exact: true }).click();
     await page.locator("pre.sample").filter({ hasText: "now" }).waitFor();
@@ -47,6 +48,15 @@ test("code runs in the playground", async () => {
   assert.match(await page.locator(".line.mark").textContent(), /boom/);
   await page.locator("summary", { hasText: "recall" }).waitFor();
   await page.getByText("blue", { exact: true }).waitFor();
+});
+
+test("examples are at hand, and each does what it says", async () => {
+  const seen = page.getByRole("region", { name: "Result" });
+  for (const [name, shown] of [["Clocks", /\d\d:\d\d  Asia\/Tokyo/], ["Notes", /colour is blue/], ["A chart of text", /█ 100/], ["Trying to get out", /(Permission|OS|gai)\w*Error/]]) {
+    await page.getByRole("group", { name: "Examples:" }).getByRole("button", { name }).click();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await seen.getByText(shown).first().waitFor();
+  }
 });
 
 test("what code does is seen while it runs, and what it asks for is answered there", async () => {
@@ -90,6 +100,33 @@ test("a persona is made, used and deleted", async () => {
   await page.getByRole("region", { name: "Resulting prompt" }).getByText(/You speak like a pirate\./).first().waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("link", { name: "sailor" }).waitFor({ state: "detached" });
+});
+
+test("the built-in persona stays as it is, is copied, and can be gone back to", async () => {
+  await page.getByRole("link", { name: "default" }).click();
+  await page.getByText("This one is built in and stays as it is.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);
+  await page.getByRole("link", { name: "Make your own from it" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("mine");
+  assert.match(await page.getByLabel("System prompt").inputValue(), /helpful assistant/);
+  await page.getByLabel("Answers where nobody chose another").check();
+  await page.getByLabel("All methods").uncheck();
+  await page.getByRole("searchbox", { name: "Search methods" }).fill("current date");
+  await page.getByRole("checkbox", { name: /^now\b/ }).check();
+  await page.getByRole("region", { name: "Resulting prompt" }).getByText("def now(").first().waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: /^mine.*default.*methods: 1/ }).waitFor();
+  await open("Chat");
+  const persona = page.getByRole("combobox", { name: "Persona" });
+  await persona.locator("option", { hasText: "mine" }).waitFor({ state: "attached" });
+  for (const name of ["mine", "default"]) {
+    await Promise.all([page.waitForResponse((it) => it.request().method() === "PATCH" && it.ok()), persona.selectOption(name)]);
+  }
+  await open("Personas");
+  await page.getByRole("link", { name: /^mine/ }).click();
+  await page.getByLabel("Answers where nobody chose another").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: /^default.*default/ }).waitFor();
 });
 
 test("a key is made, and opens; revoked, it does not", async () => {

@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { zip } from "./files.mjs";
 import { Scene, barriers } from "./scene.mjs";
 
 let scene, page;
@@ -113,14 +114,29 @@ test("a plugin is disabled in one chat, and its methods are gone from there", as
   await page.waitForFunction(async () => (await (await fetch("/api/plugins?session=web:FriendMessage:operator")).json()).items.some((it) => it.name === "Garden" && it.enabled_here));
 });
 
+test("what a plugin writes is seen as it writes it", async () => {
+  await plugin("Garden");
+  const reads = [];
+  page.on("request", (request) => /\/logs\?limit/.test(request.url()) && reads.push(request));
+  const answered = (what) => page.waitForResponse((response) => what.test(response.url()));
+  await Promise.all([answered(/events\?topics=logs/), answered(/\/logs\?limit/), tab("Log")]);
+  for (const plant of ["tulip", "oak"]) {
+    const ran = await page.evaluate(async (plant) => (await fetch("/api/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code: `water('${plant}')` }) })).json(), plant);
+    assert.equal(ran.stop, "finished", ran.error);
+    await page.getByRole("log", { name: "Log" }).getByText(`watering ${plant}`).waitFor();
+  }
+  assert.equal(reads.length, 1, "they came by themselves");
+});
+
 for (const scheme of ["light", "dark"]) {
   test(`nothing stands in anybody's way on a plugin's sheets, ${scheme}`, async () => {
     await page.emulateMedia({ colorScheme: scheme });
+    const whole = { About: "dl dt", Settings: "form .bar", Log: ".lines p" };
     for (const [name, sheets] of [["Garden", ["About", "Settings", "Log"]], ["astrbot_plugin_weather", ["Settings"]]]) {
       await plugin(name);
       for (const sheet of sheets) {
         await tab(sheet);
-        await page.waitForLoadState("networkidle");
+        await page.locator(`#main ${whole[sheet]}`).first().waitFor();
         assert.deepEqual(await barriers(page), []);
       }
     }
@@ -176,4 +192,45 @@ test("an install that cannot work says why", async () => {
   await page.getByLabel("Folder, ZIP or repository").fill("/nowhere/at/all");
   await page.getByRole("button", { name: "Install a plugin" }).click();
   await page.getByText("failed", { exact: true }).or(page.getByRole("alert")).first().waitFor();
+});
+
+/** Follows an installation to its end, and opens what came of it. */
+async function installed() {
+  await page.getByRole("region", { name: "Progress" }).getByText("done", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Open it" }).click();
+}
+
+async function removed(name) {
+  await plugin(name);
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("heading", { name: "Plugins" }).waitFor();
+  await page.getByRole("link", { name: new RegExp(`^${name}`) }).waitFor({ state: "detached" });
+}
+
+test("a plugin is uploaded as a ZIP, and works", async () => {
+  await nav("Plugins");
+  await page.getByRole("link", { name: "Install a plugin" }).first().click();
+  await page.getByRole("button", { name: "Upload a ZIP" }).click();
+  const source = '"""Greets."""\nfrom callgate import tool\n\n\n@tool\ndef greet(guest: str) -> str:\n    """Greet somebody.\n\n    Args:\n        guest: Whom.\n    """\n    return f"Good day, {guest}."\n';
+  const upload = (buffer) => page.getByLabel("ZIP file").setInputFiles({ name: "greeter.zip", mimeType: "application/zip", buffer });
+  await upload(Buffer.from("this is no archive"));
+  await page.getByRole("alert").getByText("this is no ZIP archive").waitFor();
+  await upload(zip({ "greeter/__init__.py": source }));
+  await installed();
+  await page.getByRole("heading", { name: "greeter" }).waitFor();
+  await page.getByRole("link", { name: "greet", exact: true }).waitFor();
+  assert.match(await tried("greet", { guest: "Ada" }), /Good day, Ada\./);
+  await removed("greeter");
+});
+
+test("a new plugin is made to begin with, and works", async () => {
+  await nav("Plugins");
+  await page.getByRole("link", { name: "Install a plugin" }).first().click();
+  await page.getByRole("button", { name: "A new one" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("my_first");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await installed();
+  await page.getByRole("heading", { name: "my_first" }).waitFor();
+  assert.match(await tried("count_words", { text: "to be or not to be" }), /"to": 2/);
+  await removed("my_first");
 });

@@ -112,6 +112,37 @@ export async function say(page, text) {
   await page.getByRole("log").getByText(text).first().waitFor();
 }
 
+/** What a page shows when everything it asked for has come, in whatever language. */
+const WHOLE = {
+  chat: ".welcome, [role=log] article",
+  methods: "li a code",
+  "methods/builtin/now": "aside dl .card",
+  playground: "textarea",
+  plugins: ".empty, li a.card",
+  "plugins/+": "#source",
+  personas: "li a.card",
+  "personas/default": ".preview .message",
+  models: "li.card",
+  "models/+": "#provider option:nth-child(2)",
+  overview: "section:has(select) table, section:has(select) p",
+  turns: ".empty, tbody tr",
+  approvals: ".empty, .ask",
+  logs: ".empty, ol summary",
+  clients: ".empty, tbody tr",
+  keys: "tbody tr",
+  timers: ".empty, tbody tr",
+  settings: ".setting",
+};
+export const PAGES = Object.keys(WHOLE);
+
+/** Goes to a page of ours, and waits until it is whole. */
+export async function visit(scene, page, where) {
+  await page.goto(`${scene.origin}/#/${where}`);
+  await page.locator("#main h1, #main h2").first().waitFor();
+  const whole = WHOLE[where].split(", ").map((each) => `#main ${each}`).join(", ");
+  await page.locator(whole).first().waitFor({ state: "attached" });
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What stands in the way of whoever uses the page as it is now, everything unfolded. */

@@ -2,8 +2,8 @@
 // temporary data directory; and clients that are closed at the end, whatever happened.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after } from "node:test";
@@ -31,14 +31,18 @@ export class Scene {
   /** The folder of remote clients, in the data directory. */
   root = "remote";
 
-  /** `files` lie in the data directory before the first start; `log` is how much is logged. */
-  static async open({ files = {}, log } = {}) {
+  /** `files` lie in the data directory before the first start; `log` is how much is logged; `plugins` are
+   * folders, whose packages are in the user's cache. */
+  static async open({ files = {}, log, plugins = [] } = {}) {
     const scene = new Scene();
     scene.level = log;
+    scene.plugins = plugins;
     scene.home = await mkdtemp(join(tmpdir(), "callgate-e2e-"));
     scene.data = join(scene.home, "data");
     await mkdir(scene.data);
     for (const [name, text] of Object.entries(files)) await scene.write(name, text);
+    const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
+    if (plugins.length) await symlink(join(cache, "callgate/environments"), join(scene.data, "environments"));
     await scene.start();
     after(() => scene.close());
     return scene;
@@ -56,7 +60,7 @@ export class Scene {
 
   async start() {
     const address = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    const options = ["serve", "--json", "--data", this.data, "--listen", address];
+    const options = ["serve", "--json", "--data", this.data, "--listen", address, ...this.plugins.flatMap((folder) => ["--plugin", folder])];
     this.#process = spawn(BINARY, options, {
       cwd: this.home,
       env: environment(this.level),

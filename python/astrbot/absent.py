@@ -31,7 +31,7 @@ class _Absent(type):
     def __setattr__(cls, name: str, value: Any) -> None:
         if cls.__dict__.get("_absent"):
             where = f"{cls.__module__}.{cls.__name__}.{name}"
-            logging.getLogger("astrbot").warning("%s is replaced by a plugin: that has no effect here", where)
+            logging.getLogger("astrbot.author").warning("%s is replaced by a plugin: that has no effect here", where)
         super().__setattr__(name, value)
 
 

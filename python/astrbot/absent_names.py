@@ -45,12 +45,6 @@ core.computer.olayer.shell ShellComponent
 core.core_lifecycle AstrBotCoreLifecycle
 core.cron.events CronMessageEvent
 core.db.sqlite TxResult= CRON_FIELD_NOT_SET= SQLiteDatabase
-core.db.vec_db.base Result BaseVecDB
-core.db.vec_db.faiss_impl FaissVecDB
-core.db.vec_db.faiss_impl.document_storage FTS_TABLE_NAME= FTS_REBUILD_BATCH_SIZE= BaseDocModel Document
-    DocumentStorage
-core.db.vec_db.faiss_impl.embedding_storage EmbeddingStorage
-core.db.vec_db.faiss_impl.vec_db FaissVecDB
 core.event_bus EventBus
 core.knowledge_base.chunking BaseChunker FixedSizeChunker MarkdownChunker
 core.knowledge_base.chunking.base BaseChunker
@@ -67,13 +61,9 @@ core.knowledge_base.parsers.text_parser TextParser
 core.knowledge_base.parsers.url_parser URLExtractor extract_text_from_url()
 core.knowledge_base.parsers.util select_parser()
 core.knowledge_base.prompts TEXT_REPAIR_SYSTEM_PROMPT=
-core.knowledge_base.retrieval FusedResult RankFusion RetrievalManager RetrievalResult SparseResult
-    SparseRetriever
 core.knowledge_base.retrieval.manager RetrievalResult RetrievalManager
 core.knowledge_base.retrieval.rank_fusion FusedResult RankFusion
 core.knowledge_base.retrieval.sparse_retriever SparseResult SparseRetriever
-core.knowledge_base.retrieval.tokenizer load_stopwords() tokenize_text() to_fts5_search_text()
-    quote_fts5_token() build_fts5_or_query()
 core.persona_error_reply PERSONA_CUSTOM_ERROR_MESSAGE_EXTRA_KEY= normalize_persona_custom_error_message()
     extract_persona_custom_error_message_from_persona() extract_persona_custom_error_message_from_event()
     set_persona_custom_error_message_on_event() resolve_persona_custom_error_message()

@@ -45,6 +45,24 @@ TOOL_IMAGE = (
     "Review the image below. Use send_message_to_user to send it to the user if satisfied, "
     "with type='image' and path='{path}'."
 )
+TOOL_REPEATED = {
+    3: (
+        "\n\n[SYSTEM NOTICE] By the way, you have executed the same tool `{tool}` with the same arguments "
+        "{times} times consecutively. Double-check whether another tool, different arguments, or a summary "
+        "would move the task forward better."
+    ),
+    4: (
+        "\n\n[SYSTEM NOTICE] Important: you have executed the same tool `{tool}` with the same arguments "
+        "{times} times consecutively. Unless this repetition is clearly necessary, stop repeating the same "
+        "action and either switch tools, refine parameters, or summarize what is still missing."
+    ),
+    5: (
+        "\n\n[SYSTEM NOTICE] Important: you have executed the same tool `{tool}` with the same arguments "
+        "{times} times consecutively. Repetition is now very high. Continue only if each call is clearly "
+        "producing new information. Otherwise, change strategy, adjust arguments, or explain the limitation "
+        "to the user."
+    ),
+}
 TOOL_BACKGROUND = "Background task submitted. task_id={task}"
 TOOL_DENIED = (
     "error: Permission denied. The tool '{tool}' requires admin privileges. Your ID: {user}. "
@@ -56,12 +74,22 @@ HANDOFF_BACKGROUND = (
     "The subagent '{agent}' is working on the task on hehalf you. "
     "You will be notified when it finishes."
 )
+LAST_STEP = (
+    "Maximum tool call limit reached. Stop calling tools, and based on the information you have gathered, "
+    "summarize your task and findings, and reply to the user directly."
+)
+LAST_STEP_OF_CHAT = (
+    "工具调用次数已达到上限，请停止使用工具，并根据已经收集到的信息，对你的任务和发现进行总结，然后直接回复用户。"
+)
 LOOP_WITHOUT_ANSWER = "Agent did not produce a final LLM response"
 LLM_ERROR = "LLM 响应错误: {error}"
 LLM_ERROR_UNKNOWN = "未知错误"
 AGENT_ERROR = "Error occurred while processing agent request: {error}"
 
 # Providers, conversations, personas
+PROVIDER_NOT_THERE = (
+    "LLM 请求失败：未找到指定的提供商 `{id}`。请检查提供商配置或重新选择可用模型。"
+)
 PROVIDER_NOT_FOUND = "Provider {id} not found"
 EMPTY_OUTPUT = "OpenAI completion has no usable output. response_id={id}, finish_reason=stop"
 NO_PROVIDER = "Provider not found"

@@ -78,6 +78,14 @@ class Context:
         made = await link.call("method_call", name=method, positional=[], named=arguments)
         return made["value"]
 
+    async def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+        """Tells whoever called this method how far it has come, in whatever it counts."""
+        await link.call("call_progress", done=done, total=total, text=text)
+
+    def progress_now(self, done: float, total: float | None = None, text: str = "") -> None:
+        """The same for plain functions."""
+        link.call_now("call_progress", done=done, total=total, text=text)
+
     async def ask(self, prompt: str, *, model: str | None = None, system: str = "") -> str:
         """What a model answers: the operator's default, or the one of that id. The chat sees nothing
         of it, and the caller's budget pays."""

@@ -4,13 +4,14 @@ with turns and loops as plain as can be. The real ones are the host's; here only
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
-from rig import Rig, StepError
+from rig import Result, Rig, StepError
 
 _BASE = ("pydantic", "docstring_parser", "quart", "apscheduler", "jinja2", "yaml", "jsonschema", "packaging")
 
@@ -37,6 +38,8 @@ class Host:
         self.script: list[dict[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
         self.sent: list[list[Any]] = []
+        self.shown: list[str] = []
+        """What those see who look on: pieces (thoughts with a question mark) and whole messages, in order."""
         self.pushed: list[dict[str, Any]] = []
         self.preferences: dict[tuple[str, str, str], Any] = {}
         self.conversations: dict[str, dict[str, Any]] = {}
@@ -47,6 +50,7 @@ class Host:
         self.settings: dict[str, Any] = {"administrators": ["admin1"], "wake_prefix": ["/"]}
         self.chosen_models: dict[str | None, str] = {}
         self.methods_of_turn: list[str] = []
+        self._by_plugin: dict[str, list[str]] = {}
         self.log: list[dict[str, Any]] = []
         self.timers: dict[str, dict[str, Any]] = {}
         self.offered: dict[str, list[str]] = {}
@@ -183,8 +187,14 @@ class Host:
         return self.timers.pop(id, None) is not None
 
     def plugin_methods(self, plugin: str, methods: list[dict]) -> bool:
+        self.offer(plugin, methods)
         self.offered[plugin] = [method["name"] for method in methods]
         return True
+
+    def offer(self, plugin: str, methods: list[dict]) -> None:
+        """A turn has all methods of all plugins, as they are now."""
+        self._by_plugin[plugin] = [method["name"] for method in methods]
+        self.methods_of_turn = [name for names in self._by_plugin.values() for name in names]
 
     def method_list(self, version: int | None) -> dict[str, Any] | None:
         if version == len(self.server_tools):
@@ -195,6 +205,10 @@ class Host:
         self, session: str, parts: list, record: bool = True, reference: str | None = None
     ) -> None:
         self.sent.append([part["text"] if part["type"] == "text" else part for part in parts])
+        self.shown.append("".join(part.get("text", f"[{part['type']}]") for part in parts))
+
+    def message_piece(self, row: int, text: str, thought: bool = False) -> None:
+        self.shown.append(f"{'?' if thought else '+'}{text}")
 
     def system_push(self, session: str, text: str, trigger: bool = False) -> None:
         self.pushed.append({"session": session, "text": text, "trigger": trigger})
@@ -225,28 +239,47 @@ class Host:
 
     async def model_chat(self, model: str, request: dict) -> Any:
         self.last_request = request
-        return self._answer(
+        reply = self._answer(
             request["messages"], [tool["function"]["name"] for tool in request.get("tools") or []]
         )
+        for piece in _pieces(reply):
+            yield piece
+        yield Result(reply)
 
     async def agent_loop(
-        self, messages: list, tools: list, ref: str, max_steps: int = 30, tool_timeout: float = 60, **_: Any
-    ) -> dict[str, Any]:
+        self,
+        messages: list,
+        tools: list,
+        ref: str,
+        max_steps: int = 30,
+        tool_timeout: float = 60,
+        stream: bool = False,
+        last_words: str | None = None,
+        **_: Any,
+    ) -> Any:
         try:
-            return await self._loop(list(messages), {tool["name"]: tool for tool in tools}, ref, max_steps)
+            by_name = {tool["name"]: tool for tool in tools}
+            ended = await self._loop(list(messages), by_name, ref, max_steps, last_words=last_words)
         except RuntimeError as error:
-            return {
-                "role": "err",
-                "text": f"All chat models failed: {error}",
-                "messages": messages,
-                "ended": False,
-            }
+            text = f"All chat models failed: {error}"
+            ended = {"role": "err", "text": text, "messages": messages, "ended": False}
+        for piece in _pieces(ended) if stream else ():
+            yield piece
+        yield Result(ended)
 
     async def _loop(
-        self, messages: list, tools: dict, ref: str, max_steps: int, say: Any = None
+        self,
+        messages: list,
+        tools: dict,
+        ref: str,
+        max_steps: int,
+        say: Any = None,
+        last_words: str | None = None,
     ) -> dict[str, Any]:
         for step in range(max_steps + 1):
             last = step == max_steps
+            if last and last_words:
+                messages.append({"role": "user", "content": last_words})
             reply = self._answer(messages, [] if last else list(tools))
             calls = [] if last else reply["tool_calls"]
             if not calls:
@@ -285,12 +318,14 @@ class Host:
     async def turn_run(self, ref: str, session: str, request: dict | None, hooks: list[str], **_: Any) -> Any:
         """Conversation, request hook, loop; the items are collected first, which no test minds."""
         asked = {"prompt": self.said, "system_prompt": "", "contexts": [], **(request or {})}
-        id = self.current.get(session) or self.conversation_new(session)
+        id = asked.pop("conversation", None) or self.current.get(session) or self.conversation_new(session)
+        apart = asked.pop("apart", False)
         row = self.conversations[id]
         if "tools" not in asked:
             asked["tools"] = self.methods_of_turn
-        asked["contexts"] = asked["contexts"] or json.loads(row["history"])
-        asked["conversation"] = {"id": id, "title": row["title"], "persona": row["persona"]}
+        if not apart:
+            asked["contexts"] = asked["contexts"] or json.loads(row["history"])
+            asked["conversation"] = {"id": id, "title": row["title"], "persona": row["persona"]}
         if "request" in hooks:
             names = [tool if isinstance(tool, str) else tool["name"] for tool in asked["tools"]]
             changed = await self.rig.step("request", ref=ref, request={**asked, "tools": names})
@@ -312,9 +347,17 @@ class Host:
             yield await items.get()
         if not ended["ended"]:
             yield {"type": "text", "text": ended["text"], "final": True, "reasoning": ended.get("reasoning")}
+        if apart:
+            return
         saved = ended["messages"][len(system) :]
         saved[len(asked["contexts"])] = {"role": "user", "content": kept}
         row["history"] = json.dumps(saved)
+
+
+def _pieces(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    """Thoughts, then word by word."""
+    thoughts = [{"reasoning": reply["reasoning"]}] if reply.get("reasoning") else []
+    return thoughts + [{"text": piece} for piece in re.findall(r"\S+\s*", reply.get("text") or "")]
 
 
 _PREFIXES = {
@@ -361,7 +404,7 @@ class Stage:
     async def load(self, folder: str | Path, **options: Any) -> dict[str, Any]:
         loaded = await self.rig.load(folder, **options)
         self.loaded[loaded["id"]] = loaded
-        self.host.methods_of_turn += [method["name"] for method in loaded["methods"]]
+        self.host.offer(loaded["id"], loaded["methods"])
         return loaded
 
     def message(self, text: str, user: str = "u1", group: str | None = None, **more: Any) -> dict[str, Any]:
@@ -379,7 +422,8 @@ class Stage:
             "self_id": "bot0",
             **more,
         }
-        facts = {"role": "operator" if user == "admin1" else "user", "platform": "test"}
+        role = "operator" if user == "admin1" else "user"
+        facts = {"role": role, "platform": "test", "row": self._count}
         return {"ref": f"e{self._count}", "message": message, "facts": facts}
 
     async def say(
@@ -388,6 +432,7 @@ class Stage:
         """What the user gets to see."""
         self.host.script[:] = list(llm or [])
         self.host.sent.clear()
+        self.host.shown.clear()
         self.host.asked.clear()
         self.verdict = await self.rig.step("event", **self.message(text, user, group, **more))
         return list(self.host.sent)

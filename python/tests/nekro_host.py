@@ -44,6 +44,7 @@ class Host:
         self.installed: list[str] = []
         self.timers: dict[str, dict[str, Any]] = {}
         self.answer = "fine"
+        self.lent = 0
         for name in ("shared", "uploads"):
             (self.root / name).mkdir()
         self.add("chat_channel", chat_key=CHAT, adapter_key="onebot_v11", channel_id="group_123",
@@ -75,7 +76,7 @@ class Host:
         names = (
             "data_get", "data_set", "data_delete", "query", "message_send", "system_push", "model_list",
             "model_chat", "model_embed", "settings_get", "session_folders", "file_fetch", "env_install",
-            "timer_set", "timer_list", "timer_cancel",
+            "timer_set", "timer_list", "timer_cancel", "model_gateway",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -129,6 +130,11 @@ class Host:
 
     def model_list(self) -> list[dict[str, Any]]:
         return [{"id": "small", "kind": "chat", "vision": True}, {"id": "vectors", "kind": "embedding"}]
+
+    def model_gateway(self) -> dict[str, Any]:
+        """A new key each time, so that it shows who asked when."""
+        self.lent += 1
+        return {"base_url": "http://host/v1", "key": f"key-{self.lent}", "model": "small"}
 
     def settings_get(self) -> dict[str, Any]:
         return {"super_users": ["1"], "model": "small"}

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ CONTEXT = {
     "uploads": "",
     "turn": None,
 }
+
+
+@dataclass
+class Result:
+    """Yielded by a method with many answers: what it returns in the end."""
+
+    value: Any
 
 
 class StepError(Exception):
@@ -159,9 +167,13 @@ class Rig:
                 raise LookupError(f"no method '{name}'")
             answer = self.methods[name](**arguments)
             if inspect.isasyncgen(answer):
+                result = Result(None)
                 async for item in answer:
-                    link.send(frame(ITEM, number, item))
-                link.send(frame(END, number, None))
+                    if isinstance(item, Result):
+                        result = item
+                    else:
+                        link.send(frame(ITEM, number, item))
+                link.send(frame(END, number, result.value))
                 return
             if inspect.isawaitable(answer):
                 answer = await answer
@@ -193,4 +205,4 @@ class _Link:
         self._connection.close()
 
 
-__all__ = ["CHAT", "CONTEXT", "Rig", "StepError", "PING", "PONG", "frames", "wire"]
+__all__ = ["CHAT", "CONTEXT", "Result", "Rig", "StepError", "PING", "PONG", "frames", "wire"]

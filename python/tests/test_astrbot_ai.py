@@ -55,6 +55,11 @@ class Models(Written):
         host.chosen_models["p:GroupMessage:z"] = "other"
         ids = "return [await ctx.get_current_chat_provider_id(umo=s) for s in ('p:GroupMessage:x', 'p:GroupMessage:y', 'p:GroupMessage:z')]"
         self.assertEqual(await self.stage.py(ids), "['other', 'stub', 'other']")
+        by_position = "return await ctx.get_current_chat_provider_id('p:GroupMessage:x')"
+        self.assertEqual(await self.stage.py(by_position), "'other'")
+        with self.assertRaises(StepError) as caught:
+            await self.stage.py("await ctx.llm_generate('stub', 'x')")
+        self.assertEqual(caught.exception.error["type"], "TypeError")
         host.script = [{"text": "yo"}]
         source = (
             ask
@@ -82,6 +87,10 @@ class Models(Written):
             with self.assertRaises(StepError) as caught:
                 await self.stage.py(f"await ctx.llm_generate({call})")
             self.assertIn(caught.exception.error["type"], ("ProviderNotFoundError", "HostError"))
+        await self.stage.rig.step("settings", settings={}, models=[], personas=[])
+        with self.assertRaises(StepError) as caught:
+            await self.stage.py("await ctx.get_current_chat_provider_id('p:GroupMessage:y')")
+        self.assertEqual(caught.exception.error["type"], "ProviderNotFoundError")
 
     async def test_old_calls(self) -> None:
         """A-02: provider objects of AstrBot 3 still answer, synchronous lookup included."""
@@ -114,6 +123,23 @@ class Tools(Written):
             tools["get_weather"]["parameters"],
             {"type": "object", "properties": {"location": {"type": "string", "description": "where"}}},
         )
+        described = {"type": "string", "description": "What to look for."}
+        self.assertEqual(
+            tools["find_videos"],
+            {
+                "name": "find_videos",
+                "description": "Finds videos.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"keywords": described},
+                    "required": ["keywords"],
+                },
+            },
+        )
+        with self.assertRaises(StepError):
+            await self.stage.py(
+                "from astrbot.api import FunctionTool\nFunctionTool('x', 'x', {'type': 'no such type'})"
+            )
         kinds = tools["five_types"]["parameters"]["properties"]
         self.assertEqual(
             [kinds[name]["type"] for name in "abcdef"],
@@ -157,7 +183,7 @@ class Tools(Written):
         self.assertIn("location", caught.exception.error["message"])
 
     async def test_docstrings_that_stop_a_plugin(self) -> None:
-        """A-19: the error names tool and parameter."""
+        """A-19: the error names tool and parameter; what is silently lost upstream is a warning."""
         for kind in ("", "(integer)", "(string[x])", "(array[array[string]])", "(Optional[str])"):
             body = f'''
                 @filter.llm_tool(name="odd")
@@ -171,6 +197,20 @@ class Tools(Written):
             message = await self.refused(body)
             self.assertIn("odd", message, kind)
             self.assertIn("a", message.split("odd", 1)[1], kind)
+        for heading in ("参数:", "Args："):
+            body = f'''
+                @filter.llm_tool(name="quiet")
+                async def quiet(self, event, a):
+                    """Quiet.
+
+                    {heading}
+                        a(string): something
+                    """
+            '''
+            loaded = await self.stage.load(self.write(body))
+            self.assertEqual(len(loaded["warnings"]), 1, heading)
+            self.assertIn("quiet: its parameters are not recognised", loaded["warnings"][0])
+            self.assertEqual(loaded["extra"]["tools"][0]["parameters"]["properties"], {})
 
     async def test_results_of_handlers_given_to_a_tool_object(self) -> None:
         """Ad-hoc tools: filtered arguments, yields, None, errors, time limits, unknown names."""
@@ -221,6 +261,8 @@ class Tools(Written):
             self.stage.host.sent,
             [["said by the tool"], ["Exception Agent did not produce a final LLM response"]],
         )
+        await self.stage.say("later", llm=[{"calls": [{"name": "two", "args": {}}]}, {"text": "no"}])
+        self.assertIn("Tool two not found", self.stage.host.asked[1]["messages"][-1]["content"])
         await self.stage.say("/loop", llm=[{"error": "down"}])
         self.assertEqual(self.stage.host.sent, [["err: All chat models failed: down"]])
         call = {"calls": [{"name": "two", "args": {}}]}
@@ -238,6 +280,18 @@ class Tools(Written):
 
     async def test_switching_tools(self) -> None:
         """A-11: replacing by name, switching off and on, which outlives the process."""
+        body = """
+            async def say(self, event):
+                return "second"
+            def __init__(self, context):
+                super().__init__(context)
+                nothing = {"type": "object", "properties": {}}
+                context.add_llm_tools(FunctionTool("a", "first", nothing, self.say), FunctionTool("b", "", nothing, self.say))
+                context.add_llm_tools(FunctionTool("a", "second", nothing, self.say))
+        """
+        loaded = await self.stage.load(self.write(body))
+        self.assertEqual({m["name"]: m["description"] for m in loaded["methods"]}, {"b": "", "a": "second"})
+        self.assertEqual(loaded["warnings"], ["tool a is replaced"])
         await self.stage.load(AGENTS)
         source = """
             from astrbot.api import FunctionTool

@@ -5,6 +5,7 @@ import unittest
 from pathlib import Path
 
 from astrbot_host import NEEDS, Stage
+from test_astrbot_ai import Written
 
 GARDEN = Path(__file__).parent / "astrbot" / "command_garden"
 
@@ -56,7 +57,7 @@ class Events(unittest.IsolatedAsyncioTestCase):
 
     async def test_stopping(self) -> None:
         """A stopped event goes no further; `should_call_llm(True)` keeps the model out."""
-        await self.said("321")  # the result is marked as stopped, and such a one is not sent
+        await self.said("321", "three digits")  # the event is stopped, its result is said
         await self.said("psst", group="g1")
         self.assertEqual(self.stage.verdict, {"verdict": "taken", "stopped": True})
         await self.said("hello there", group="g1")
@@ -105,3 +106,71 @@ class Events(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(config["greeting"], "hello")
         self.assertEqual(config["limits"], {"times": 9, "names": ["a"]})
         self.assertEqual((config["open"], "unknown" in config), ({"kept": 1}, False))
+
+
+@unittest.skipIf(NEEDS, NEEDS)
+class Elsewhere(Written):
+    """Plugins made for QQ, on a platform that is not QQ."""
+
+    async def said(self, text: str) -> str:
+        return "".join(str(part) for message in await self.stage.say(text) for part in message)
+
+    async def test_those_that_ask_take_their_other_way(self) -> None:
+        body = """
+            from astrbot.core.platform.sources.aiocqhttp.aiocqhttp_message_event import AiocqhttpMessageEvent
+            @filter.platform_adapter_type(filter.PlatformAdapterType.AIOCQHTTP)
+            @filter.event_message_type(filter.EventMessageType.ALL)
+            async def only_there(self, event):
+                yield event.plain_result("never")
+            @filter.command("where")
+            async def where(self, event):
+                raw = event.message_obj.raw_message
+                seen = [
+                    hasattr(event, "bot"), getattr(event, "bot", None), isinstance(event, self.AiocqhttpMessageEvent),
+                    event.get_platform_name(), bool(raw), raw.get("post_type"), "message" in raw, isinstance(raw, dict),
+                    getattr(raw, "message", None), hasattr(raw, "sender"),
+                    self.context.get_platform(filter.PlatformAdapterType.AIOCQHTTP),
+                    hasattr(self.context.get_platform_inst("test"), "bot"),
+                ]
+                yield event.plain_result(str(seen))
+        """
+        await self.stage.load(self.write(body))
+        self.assertEqual(
+            await self.said("/where"),
+            "[False, None, False, 'test', False, None, False, True, None, False, None, False]",
+        )
+
+    async def test_those_that_do_not_are_told_what_is_missing(self) -> None:
+        body = """
+            @filter.command("client")
+            async def client(self, event):
+                await event.bot.api.call_action("send_poke", user_id=1)
+            @filter.command("platform")
+            async def platform(self, event):
+                self.context.get_platform_inst("test").client.get_me()
+            @filter.command("word")
+            async def word(self, event):
+                yield event.plain_result(event.message_obj.raw_message["sender"]["role"])
+            @filter.command("attribute")
+            async def attribute(self, event):
+                yield event.plain_result(event.message_obj.raw_message.message)
+            @filter.command("asserted")
+            async def asserted(self, event):
+                from astrbot.core.platform.sources.aiocqhttp.aiocqhttp_message_event import AiocqhttpMessageEvent
+                assert isinstance(event, AiocqhttpMessageEvent)
+            @filter.command("misspelt")
+            async def misspelt(self, event):
+                event.message_string
+        """
+        await self.stage.load(self.write(body))
+        for command, words in {
+            "client": ["`bot`", "aiocqhttp", "this is test"],
+            "platform": ["`client`", "this is test"],
+            "word": ["raw_message has no 'sender'", "this is test"],
+            "attribute": ["raw_message has no 'message'", "aiocqhttp"],
+            "asserted": ["AssertionError"],
+            "misspelt": ["'AstrMessageEvent' object has no attribute 'message_string'"],
+        }.items():
+            told = await self.said(f"/{command}")
+            for word in words:
+                self.assertIn(word, told)

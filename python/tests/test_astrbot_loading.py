@@ -1,10 +1,13 @@
 """How AstrBot plugins load: names, metadata, import paths, what other modules of AstrBot are."""
 
 import json
+import tempfile
 import textwrap
 import unittest
+from pathlib import Path
 
 from astrbot_host import NEEDS
+from callgate_worker.survey import survey
 from test_astrbot_ai import Written
 
 MODULES = """
@@ -71,6 +74,21 @@ class Metadata(unittest.TestCase):
         told = scalars("name: x\ndesc: |\n  One:\n  - two\n\nversion: v1 # first\ntags:\n  - a\n  - b\n")
         self.assertEqual(told, {"name": "x", "desc": "One:\n- two", "version": "v1", "tags": ["a", "b"]})
 
+    def test_packages_that_upstream_ships(self) -> None:
+        """Large ones are installed for those that import them, unless they name one themselves."""
+        with tempfile.TemporaryDirectory(prefix="callgate-survey-") as folder:
+            for name, source, named in (
+                ("uses", "def f():\n    import faiss", ""),
+                ("names", "import faiss", "faiss_gpu>=1.7\n"),
+                ("neither", "import json", ""),
+            ):
+                plugin = Path(folder) / name
+                plugin.mkdir()
+                (plugin / "main.py").write_text(f"from astrbot.api.star import Star\n{source}\n", "utf-8")
+                (plugin / "requirements.txt").write_text(named, "utf-8")
+            found = [survey(Path(folder) / name)["requirements"] for name in ("uses", "names", "neither")]
+        self.assertEqual(found, [["faiss-cpu"], ["faiss_gpu>=1.7"], []])
+
 
 @unittest.skipIf(NEEDS, NEEDS)
 class Loading(Written):
@@ -91,7 +109,7 @@ class Loading(Written):
         @filter.command("use")
         async def use(self, event: AiocqhttpMessageEvent):
             try:
-                FaissVecDB("x")
+                TelegramPlatformEvent("x")
             except Exception as error:
                 yield event.plain_result(f"{isinstance(event, AiocqhttpMessageEvent)} {hasattr(event, 'bot')} {error}")
             yield event.plain_result(json.dumps(os.path.basename(os.getcwd()) != "") + str(asyncio.iscoroutinefunction(self.use)))
@@ -100,7 +118,7 @@ class Loading(Written):
         await self.stage.load(self.write(body, head=""))
         sent = await self.stage.say("/use")
         self.assertEqual(sent[0][0].split(" ")[:2], ["False", "False"])
-        self.assertIn("FaissVecDB is part of AstrBot's own machinery", sent[0][0])
+        self.assertIn("TelegramPlatformEvent is part of AstrBot's own machinery", sent[0][0])
         self.assertEqual(sent[1], ["trueFalse"])
 
     async def test_metadata(self) -> None:

@@ -10,6 +10,18 @@ from nekro_host import CHAT, Scene, StepError
 
 
 class Models(Scene):
+    async def test_a_group_has_the_hosts_address_and_a_key_of_who_asks(self) -> None:
+        await self.plugin("")
+        group = """
+            from nekro_agent.core.config import config
+            group = config.get_model_group_info("default")
+            return group.BASE_URL, group.API_KEY, config.MODEL_GROUPS["default"].BASE_URL
+        """
+        for _ in range(2):
+            address, key, known = eval(await self.run_in(group))
+            self.assertEqual((address, key, known), ("http://host/v1", f"key-{self.host.lent}", "http://host/v1"))
+            await self.rig.step("settings", settings=self.host.settings_get(), models=self.host.model_list())
+
     async def test_a_model_of_the_host_is_asked_through_the_host(self) -> None:
         await self.plugin("")
         told = await self.run_in("""

@@ -8,7 +8,9 @@ use callgate_contract::{
     Sandbox, Stop,
 };
 use callgate_gate::{CallError, Gate};
-use callgate_store::{ApprovalState, CallOutcome, RecordedCall, Run, RunStart, Store, Tail};
+use callgate_store::{
+    ApprovalState, CallOutcome, RecordedCall, Run, RunStart, Store, StoreError, Tail,
+};
 use jiff::Timestamp;
 use tracing::{Instrument, field::Empty};
 
@@ -125,6 +127,9 @@ impl Coder {
         } = journal.run(id).await?;
         let code = start.code.clone().ok_or(RunError::NoCode(id))?;
         match finish.map(|finish| finish.stop) {
+            None if !self.store.leases().adopt(id).await? => {
+                return Err(StoreError::Elsewhere(id).into());
+            }
             None => {}
             Some(Stop::Approval) => {
                 // Read on the way out, which it does not go this time.
@@ -153,15 +158,17 @@ impl Coder {
 
     /// Leaves alone what began after `start`, for an owner that runs others' code meanwhile.
     pub async fn recover_before(&self, start: Timestamp) -> Result<Vec<Resumed>, RunError> {
-        let mut unfinished = self.store.journal().unfinished().await?;
+        let mut unfinished = self.store.journal().cut_off(start).await?;
         // Runs of a turn go on with their turn.
-        unfinished.retain(|run| {
-            run.started_at <= start && run.start.code.is_some() && run.start.turn.is_none()
-        });
+        unfinished.retain(|run| run.start.code.is_some() && run.start.turn.is_none());
         let mut recovered = Vec::new();
         for run in unfinished {
             let id = run.start.id;
-            recovered.push((id, self.resume(id, None).await));
+            match self.resume(id, None).await {
+                // Another instance was faster.
+                Err(RunError::Store(StoreError::Elsewhere(_))) => {}
+                result => recovered.push((id, result)),
+            }
         }
         Ok(recovered)
     }

@@ -68,6 +68,15 @@ impl Command {
         })
     }
 
+    /// Done whoever else has a command of that name: they are done beside it. To show and choose what is
+    /// ours alone is a name that others may use.
+    pub(crate) fn is_everywhere(&self) -> bool {
+        !matches!(
+            self,
+            Command::Persona(_) | Command::Model(_) | Command::Compact
+        )
+    }
+
     /// Done twice, it does no more than done once.
     fn is_idempotent(&self) -> bool {
         match self {

@@ -4,14 +4,16 @@
 
 use callgate_contract::{
     Allowed, Cancel, FinishReason, JournalId, Mode, ModelError, ModelMessage, ModelRequest, Part,
-    Role, SessionKey, ToolCall, TurnStop, Usage,
+    Role, SessionKey, ToolCall, ToolChoice, TurnStop, Usage,
 };
-use callgate_store::{Persona, StoreError};
+use callgate_store::{Persona, StoreError, Turn};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::{
-    Agent, Parent, TurnAsk, TurnError, Watch,
-    turn::{Returned, Shape, Turn},
+    Agent, Override, Parent, TurnAsk, TurnError, Watch,
+    turn::{Returned, Shape, Told},
 };
 
 /// What is asked.
@@ -42,10 +44,12 @@ pub struct Keep {
     /// The answer that this request went on from.
     pub previous: Option<JournalId>,
     pub input: Vec<ModelMessage>,
+    /// Whatever else the asker wants to find again with the answer.
+    pub about: Json,
 }
 
 /// What came of it.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Completed {
     pub turn: JournalId,
     pub stop: TurnStop,
@@ -75,14 +79,24 @@ pub struct Exchange {
     pub input: Vec<ModelMessage>,
     /// All that the turn added: words, calls and results.
     pub added: Vec<ModelMessage>,
-    /// The asker may name it and go on from it.
-    pub stored: bool,
+    /// Only then may the asker name it and go on from it.
+    #[serde(default)]
+    pub answer: Option<Stored>,
+}
+
+/// An answer as it was given.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stored {
+    pub about: Json,
+    pub told: Vec<Told>,
+    pub completed: Completed,
 }
 
 impl Agent {
     /// Answers. A turn that was begun comes to its recorded end, whatever becomes of the asker.
     pub async fn complete(&self, asked: Completion) -> Result<Completed, TurnError> {
         let raw = asked.methods == Allowed::Only(Vec::new());
+        let mode = self.mode_of(&asked).await?;
         let ask = TurnAsk {
             session: asked.session,
             user: asked.user,
@@ -92,7 +106,7 @@ impl Agent {
             conversation: None,
             history: None,
             persona: asked.persona,
-            mode: Mode::Tools,
+            mode,
             model: asked.model,
             parent: asked.parent,
             shape: Shape {
@@ -114,44 +128,66 @@ impl Agent {
             cancel: asked.cancel,
         };
         let (report, turn) = self.loop_of(ask).await?;
-        Ok(completed(turn, report.stop, report.text))
+        Ok(turn.completed(&report))
     }
 
-    /// What the turn `id` of this session left behind; `None` where there is no such turn, or
-    /// nothing of it is kept.
+    /// The session's mode, or the persona's. Without a persona nobody tells the model how to write
+    /// code; whoever runs tools of its own, or wants an answer of a given form, wants no code.
+    async fn mode_of(&self, asked: &Completion) -> Result<Mode, TurnError> {
+        let request = &asked.request;
+        let is_call = |message: &ModelMessage| match message {
+            ModelMessage::Assistant { tool_calls, .. } => !tool_calls.is_empty(),
+            ModelMessage::Tool { .. } => true,
+            ModelMessage::System { .. } | ModelMessage::User { .. } => false,
+        };
+        let demand = request.options.tool_choice.as_ref();
+        let form = request.options.response_format.as_ref();
+        let wants_tools = !request.tools.is_empty()
+            || matches!(demand, Some(ToolChoice::Required | ToolChoice::Tool(_)))
+            || form.is_some_and(|form| form["type"] != "text")
+            || request.messages.iter().any(is_call);
+        let Some(persona) = asked.persona.as_ref().filter(|_| !wants_tools) else {
+            return Ok(Mode::Tools);
+        };
+        let chosen = self.chosen(&asked.session, Some(persona), Override::default());
+        Ok(chosen.await?.0)
+    }
+
+    /// What the turn `id` of this session left behind, and when it began; `None` where there is no
+    /// such turn, or nothing of it is kept.
     pub async fn exchange(
         &self,
         session: &SessionKey,
         id: JournalId,
-    ) -> Result<Option<Exchange>, TurnError> {
-        let turn = match self.store().turns().get(id).await {
-            Ok(turn) => turn,
-            Err(StoreError::UnknownTurn(_)) => return Ok(None),
-            Err(error) => return Err(error.into()),
+    ) -> Result<Option<(Timestamp, Exchange)>, TurnError> {
+        let Some(turn) = self.turn_in(session, id).await? else {
+            return Ok(None);
         };
         let report = turn.finish.map(|finish| finish.report);
-        let kept = report.filter(|_| turn.start.session == *session);
-        let kept = kept.and_then(|mut report| report.get_mut("exchange").map(|it| it.take()));
-        Ok(kept.and_then(|kept| serde_json::from_value(kept).ok()))
+        let kept = report.and_then(|mut report| report.get_mut("exchange").map(|it| it.take()));
+        let kept = kept.and_then(|kept| serde_json::from_value(kept).ok());
+        Ok(kept.map(|kept| (turn.started_at, kept)))
     }
-}
 
-fn completed(turn: Turn, stop: Option<TurnStop>, text: String) -> Completed {
-    let returned = turn.shape.returned.unwrap_or_default();
-    let media = match turn.request.messages.last() {
-        Some(ModelMessage::Assistant { media, .. }) => media.clone(),
-        _ => Vec::new(),
-    };
-    Completed {
-        turn: turn.facts.turn,
-        stop: stop.unwrap_or(TurnStop::Error),
-        text,
-        failure: returned.failure,
-        calls: returned.calls,
-        media,
-        finish: returned.finish,
-        usage: (turn.usage != Usage::default()).then_some(turn.usage),
-        rounds: turn.round,
-        model: turn.facts.model,
+    /// Erases every text of a stored answer; false where there is none.
+    pub async fn forget(&self, session: &SessionKey, id: JournalId) -> Result<bool, TurnError> {
+        let kept = self.exchange(session, id).await?;
+        let stored = kept.is_some_and(|(_, kept)| kept.answer.is_some());
+        if stored {
+            self.store().turns().erase(id).await?;
+        }
+        Ok(stored)
+    }
+
+    async fn turn_in(
+        &self,
+        session: &SessionKey,
+        id: JournalId,
+    ) -> Result<Option<Turn>, TurnError> {
+        match self.store().turns().get(id).await {
+            Ok(turn) => Ok((turn.start.session == *session).then_some(turn)),
+            Err(StoreError::UnknownTurn(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What models have cost, as every surface shows it.
 
-use callgate_store::{Cost, Grouping, Store, StoreError};
+use callgate_store::{CostBy, CostLine, CostSum, Store, StoreError};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,102 +15,25 @@ pub struct CostReport {
     pub rows: Vec<CostLine>,
 }
 
-/// By what costs are told apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CostBy {
-    #[default]
-    Day,
-    Hour,
-    User,
-    Session,
-    /// Whose method asked: a plugin, an agent, or ourselves.
-    Plugin,
-    Method,
-    Model,
-    Turn,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CostLine {
-    /// A date, an hour (UTC), a name or an id; none for what no plugin or method asked for.
-    pub key: Option<String>,
-    #[serde(flatten)]
-    pub sum: CostSum,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CostSum {
-    /// To models.
-    pub requests: u64,
-    pub tokens_in: u64,
-    /// Of `tokens_in`, read from providers' caches.
-    pub cached: u64,
-    /// Of `tokens_in`, written into them.
-    pub written: u64,
-    pub tokens_out: u64,
-    /// In millionths of the currency of prices, of the requests whose price is known.
-    pub money: u64,
-    /// Requests whose price is not known: with any, `money` is the least that was spent.
-    pub unpriced: u64,
-}
-
 impl CostReport {
     pub async fn of(store: &Store, by: CostBy, since: Timestamp) -> Result<Self, StoreError> {
-        let rows = store.costs().sum(by.into(), since).await?;
-        let total = rows
-            .iter()
-            .fold(Cost::default(), |total, row| total.plus(row.cost));
-        let line = |row: callgate_store::CostRow| CostLine {
-            key: row.key,
-            sum: row.cost.into(),
-        };
+        let rows = store.costs().sum(by, since).await?;
+        let all = |total: CostSum, row: &CostLine| total.plus(row.sum);
         Ok(CostReport {
             by,
             since,
-            total: total.into(),
-            rows: rows.into_iter().map(line).collect(),
+            total: rows.iter().fold(CostSum::default(), all),
+            rows,
         })
     }
 }
 
-impl CostSum {
-    /// In units of the currency, and as the least where a price is not known.
-    pub fn money(&self) -> String {
-        match (self.money, self.unpriced) {
-            (0, unpriced) if unpriced > 0 => "unknown".to_owned(),
-            (money, 0) => crate::amount(money),
-            (money, _) => format!("at least {}", crate::amount(money)),
-        }
-    }
-}
-
-impl From<Cost> for CostSum {
-    fn from(cost: Cost) -> Self {
-        CostSum {
-            requests: cost.requests,
-            tokens_in: cost.tokens_in,
-            cached: cost.cached,
-            written: cost.written,
-            tokens_out: cost.tokens_out,
-            money: cost.money,
-            unpriced: cost.unpriced,
-        }
-    }
-}
-
-impl From<CostBy> for Grouping {
-    fn from(by: CostBy) -> Self {
-        match by {
-            CostBy::Day => Grouping::Day,
-            CostBy::Hour => Grouping::Hour,
-            CostBy::User => Grouping::User,
-            CostBy::Session => Grouping::Session,
-            CostBy::Plugin => Grouping::Plugin,
-            CostBy::Method => Grouping::Method,
-            CostBy::Model => Grouping::Model,
-            CostBy::Turn => Grouping::Turn,
-        }
+/// What a sum comes to in units of the currency; the least where a price is not known.
+pub fn money(sum: &CostSum) -> String {
+    match (sum.money, sum.unpriced) {
+        (0, unpriced) if unpriced > 0 => "unknown".to_owned(),
+        (money, 0) => crate::amount(money),
+        (money, _) => format!("at least {}", crate::amount(money)),
     }
 }
 
@@ -176,12 +99,11 @@ mod tests {
     #[test]
     fn an_unknown_price_makes_the_least_of_a_sum() {
         let sum = |money, unpriced| {
-            let sum = CostSum {
+            super::money(&CostSum {
                 money,
                 unpriced,
                 ..CostSum::default()
-            };
-            sum.money()
+            })
         };
         assert_eq!(sum(0, 0), "0.00");
         assert_eq!(sum(0, 2), "unknown");

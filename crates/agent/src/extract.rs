@@ -6,9 +6,12 @@ mod fence;
 mod python;
 mod script;
 mod think;
+mod words;
 
 use fence::{Fence, Language};
 use think::Tag;
+
+pub(crate) use words::sure_words;
 
 /// A model's answer, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

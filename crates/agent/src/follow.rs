@@ -51,9 +51,12 @@ impl Follower {
             arguments: call.arguments,
             clocks: call.clocks,
             threaded: call.threaded,
+            progress: self.watch.progress(call.sequence, &call.method),
         };
         match self.record.call(request, None).await {
-            Ok(Answered { outcome, replayed }) => {
+            Ok(Answered {
+                outcome, replayed, ..
+            }) => {
                 report.replayed = replayed;
                 self.accept(report, outcome)
             }

@@ -27,6 +27,18 @@ pub(crate) fn to_json(message: &ModelMessage) -> Json {
     }
 }
 
+/// Compat(astrbot): the words of an assistant are a list of parts, and none are null.
+pub(crate) fn to_plugins_json(message: &ModelMessage) -> Json {
+    let mut object = to_json(message);
+    if let ModelMessage::Assistant { text, .. } = message {
+        object["content"] = match text.is_empty() {
+            true => Json::Null,
+            false => json!([{"type": "text", "text": text}]),
+        };
+    }
+    object
+}
+
 pub(crate) fn from_json(message: &Json) -> Option<ModelMessage> {
     let parts = || parts_of(&message["content"]);
     match message["role"].as_str()? {

@@ -18,7 +18,8 @@ use serde_json::Value as Json;
 pub use self::embed::NoVectors;
 pub(crate) use self::{
     openai::{piece, user_parts},
-    tools::{answer_of, offered},
+    run::role,
+    tools::{answer_of, is_loop, is_of_loop, offered},
 };
 use crate::{Agent, TurnError};
 
@@ -41,6 +42,7 @@ impl Agent {
             embed::method(self),
             run::agent_loop(self),
             run::turn_run(self),
+            say::message_piece(self),
             say::message_send(self),
             say::system_push(self),
             settings::choose(self),

@@ -2,11 +2,26 @@
 //! becomes a note that says so. Nothing is dropped in silence.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use callgate_contract::{Accepts, ModelMessage, ModelRequest, Part, media_type};
+use callgate_contract::{Accepts, ModelMessage, ModelRequest, Part, Value, json, media_type};
 use callgate_store::files::SessionFolders;
 
 /// Largest file that is put into a request.
 const LARGEST: u64 = 8 << 20;
+
+/// What a tool gave, where that is a list of parts with a picture or a sound in it, as tools of MCP
+/// servers give them: a model looks at it and does not read its bytes.
+pub(crate) fn given(value: &Value) -> Option<Vec<Part>> {
+    let is_part = |item: &Value| matches!(item, Value::Dict(_));
+    if !matches!(value, Value::List(items) if items.iter().all(is_part)) {
+        return None;
+    }
+    let parts: Vec<Part> = serde_json::from_value(json::to_json(value)).ok()?;
+    let is_data = |part: &Part| match part {
+        Part::Image { url } | Part::Audio { url } => url.starts_with("data:"),
+        _ => false,
+    };
+    parts.iter().any(is_data).then_some(parts)
+}
 
 /// Makes every part one that a model of these abilities can take.
 /// Those that are files of the session need its folders.

@@ -10,6 +10,8 @@ use callgate_contract::Caller;
 use callgate_gate::{AdHoc, CallError, CallRequest, Gate, Outcome};
 use callgate_store::RecordedCall;
 
+use crate::host;
+
 pub(crate) struct Record {
     pub(crate) gate: Gate,
     pub(crate) caller: Caller,
@@ -22,6 +24,8 @@ pub(crate) struct Answered {
     pub(crate) outcome: Outcome,
     /// From the journal, not made again.
     pub(crate) replayed: bool,
+    /// By a tool that a plugin had made for this loop alone.
+    pub(crate) of_loop: bool,
 }
 
 pub(crate) enum Refusal {
@@ -54,6 +58,7 @@ impl Record {
             return Ok(Answered {
                 outcome,
                 replayed: true,
+                of_loop: host::is_of_loop(&recorded.intent.method, request.name),
             });
         }
         let outcome = match ad_hoc {
@@ -66,6 +71,7 @@ impl Record {
         outcome.map_err(Refusal::Call).map(|outcome| Answered {
             outcome,
             replayed: false,
+            of_loop: ad_hoc.is_some(),
         })
     }
 
@@ -82,13 +88,23 @@ impl Record {
             ));
         }
         let arguments = request.arguments.clone();
-        if !self.gate.is_recorded(recorded, request.name, arguments) {
+        let name = match host::is_of_loop(&recorded.intent.method, request.name) {
+            true => &recorded.intent.method,
+            false => request.name,
+        };
+        if !self.gate.is_recorded(recorded, name, arguments) {
             let (was, is, place) = (&recorded.intent.method, request.name, request.sequence);
             return Err(Refusal::Diverged(format!(
                 "call {place} was {was}; now it is {is}, or has other arguments"
             )));
         }
         self.gate.replay(recorded).map_err(Refusal::Call)
+    }
+
+    /// An earlier execution has come to this call, which is to be answered from its record.
+    pub(crate) fn has(&self, sequence: u64) -> bool {
+        let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.contains_key(&sequence)
     }
 
     fn take(&self, sequence: u64) -> Option<RecordedCall> {

@@ -1,10 +1,14 @@
 //! After a restart: what was under way goes on, what was stored is answered, what was written goes
-//! out. Only the owner of the data directory does this.
+//! out. Only the owner of the data directory does this; of instances that share a database each also
+//! takes over what one that is gone has left.
 
-use callgate_contract::{JournalId, TurnStop};
-use callgate_store::{ApprovalState, LogRow, StoreError, TurnEnd};
+use std::collections::HashMap;
+
+use callgate_contract::{JournalId, SessionKey, TurnStop};
+use callgate_store::{ApprovalState, LogRow, StoreError, TurnEnd, TurnStart};
 use jiff::Timestamp;
 use serde_json::json;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::{Agent, Arrived, TurnError, Watch, commands::Command, texts};
 
@@ -17,6 +21,30 @@ pub struct Recovered {
     pub messages: usize,
 }
 
+impl Recovered {
+    fn add(&mut self, one: Option<Result<Recovered, JoinError>>) {
+        match one {
+            Some(Ok(one)) => {
+                self.turns.extend(one.turns);
+                self.messages += one.messages;
+            }
+            Some(Err(error)) => tracing::error!(%error, "a session could not be taken up"),
+            None => {}
+        }
+    }
+}
+
+/// Sessions that are taken up side by side: one whose turn takes long holds up few others.
+const SIDE_BY_SIDE: usize = 16;
+
+/// In one session, each oldest first.
+#[derive(Default)]
+struct Left {
+    turns: Vec<TurnStart>,
+    offered: Vec<LogRow>,
+    unanswered: Vec<LogRow>,
+}
+
 impl Agent {
     pub async fn recover(&self) -> Result<Recovered, TurnError> {
         self.recover_before(Timestamp::now()).await
@@ -24,51 +52,7 @@ impl Agent {
 
     /// Leaves alone what began after `start`, for an owner that answers others meanwhile.
     pub async fn recover_before(&self, start: Timestamp) -> Result<Recovered, TurnError> {
-        let mut recovered = Recovered::default();
-        for (run, result) in self.coder().recover_before(start).await? {
-            if let Err(error) = result {
-                tracing::warn!(run = %run.0, %error, "a run could not be executed again");
-            }
-        }
-        let mut unfinished = self.store().turns().unfinished().await?;
-        unfinished.retain(|turn| turn.started_at <= start);
-        for turn in unfinished {
-            let id = turn.start.id;
-            if turn.start.parent.is_some() || turn.start.plan["returned"] == true {
-                // The turn above is told that its agent's outcome is unknown; and whoever waited
-                // for an answer of its own is gone.
-                self.abandon(id).await?;
-            } else if turn.start.model.is_empty() {
-                if let Err(error) = self.obey_again(&turn.start).await {
-                    tracing::warn!(turn = %id.0, %error, "a command has no answer");
-                }
-            } else if !self.waits_for_approval(id).await? {
-                match self.resume(id, Watch::default()).await {
-                    Ok(_) => recovered.turns.push(id),
-                    // One that cannot go on must not keep the others from it.
-                    Err(error) => tracing::warn!(turn = %id.0, %error, "a turn cannot go on"),
-                }
-            }
-        }
-        let mut offered = self.store().log().offered().await?;
-        offered.retain(|row| row.at <= start);
-        for row in offered {
-            // Listeners are never given a message twice: nobody knows how far they came.
-            let turn = self.begin_command(&row, self.role_at_arrival(&row)).await?;
-            self.reply(&turn, texts::HANDLING_CUT_OFF.to_owned())
-                .await?;
-        }
-        for session in self.store().log().waiting().await? {
-            let mut waiting = self.store().log().unanswered(&session).await?;
-            waiting.retain(|row| row.at <= start);
-            for row in waiting {
-                match self.take_up(&row).await {
-                    Ok(Arrived::Turn(_)) => recovered.messages += 1,
-                    Ok(_) => {}
-                    Err(error) => tracing::warn!(row = row.id, %error, "a message has no answer"),
-                }
-            }
-        }
+        let recovered = self.take_up_all(start).await?;
         let everywhere = self.store().outbox().pending(None).await?;
         for pending in everywhere {
             self.deliver(&pending.message.session).await;
@@ -76,8 +60,152 @@ impl Agent {
         Ok(recovered)
     }
 
+    /// Goes on with what other instances have left that are gone; again and again, for an owner that
+    /// stays.
+    pub async fn take_over(&self) -> Result<Recovered, TurnError> {
+        // Nothing of our own was under way at that time.
+        let recovered = self.take_up_all(Timestamp::MIN).await?;
+        for session in self.store().outbox().left_behind().await? {
+            self.deliver(&session).await;
+        }
+        Ok(recovered)
+    }
+
+    /// [`Agent::take_over`] until `stop`; what it has begun comes to its end.
+    pub async fn look_after_others(&self, stop: impl Future<Output = ()>) {
+        let Some(term) = self.store().term() else {
+            return;
+        };
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(term / 4) => {}
+                () = &mut stop => return,
+            }
+            match self.take_over().await {
+                Ok(recovered) => {
+                    for turn in recovered.turns {
+                        tracing::info!(turn = %turn.0, "another instance's turn went on here");
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "others cannot be looked after"),
+            }
+        }
+    }
+
+    async fn take_up_all(&self, start: Timestamp) -> Result<Recovered, TurnError> {
+        let log = self.store().log();
+        // Looked for in the reverse order: an instance may be gone from one look to the next, and its
+        // turn comes before the messages that waited for it.
+        let unanswered = log.left_unanswered(start).await?;
+        let offered = log.left_offered(start).await?;
+        let turns = self.store().turns().cut_off(start).await?;
+        for (run, result) in self.coder().recover_before(start).await? {
+            if let Err(error) = result {
+                tracing::warn!(run = %run.0, %error, "a run could not be executed again");
+            }
+        }
+        let mut sessions: HashMap<SessionKey, Left> = HashMap::new();
+        for turn in turns {
+            let session = turn.start.session.clone();
+            sessions.entry(session).or_default().turns.push(turn.start);
+        }
+        for row in offered {
+            let session = row.session.clone();
+            sessions.entry(session).or_default().offered.push(row);
+        }
+        for row in unanswered {
+            let session = row.session.clone();
+            sessions.entry(session).or_default().unanswered.push(row);
+        }
+        let mut recovered = Recovered::default();
+        let mut going = JoinSet::new();
+        for left in sessions.into_values() {
+            if going.len() >= SIDE_BY_SIDE {
+                recovered.add(going.join_next().await);
+            }
+            let agent = self.clone();
+            going.spawn(async move { agent.take_up_in_order(left).await });
+        }
+        while !going.is_empty() {
+            recovered.add(going.join_next().await);
+        }
+        Ok(recovered)
+    }
+
+    /// What one session was left with. One thing that cannot go on keeps no other from it.
+    async fn take_up_in_order(&self, left: Left) -> Recovered {
+        let mut recovered = Recovered::default();
+        for turn in left.turns {
+            let id = turn.id;
+            match self.go_on_with(turn).await {
+                Ok(true) => recovered.turns.push(id),
+                Ok(false) => {}
+                Err(error) => tracing::warn!(turn = %id.0, %error, "a turn cannot go on"),
+            }
+        }
+        for row in left.offered {
+            if let Err(error) = self.tell_cut_off(&row).await {
+                tracing::warn!(row = row.id, %error, "a message has no answer");
+            }
+        }
+        for row in left.unanswered {
+            match self.take_up(&row).await {
+                Ok(Arrived::Turn(_)) => recovered.messages += 1,
+                Ok(_) => {}
+                Err(error) => tracing::warn!(row = row.id, %error, "a message has no answer"),
+            }
+        }
+        recovered
+    }
+
+    /// Listeners are never given a message twice: nobody knows how far they came.
+    async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
+        match self.begin_command(row, self.role_at_arrival(row)).await {
+            Ok(turn) => {
+                let text = texts::HANDLING_CUT_OFF.to_owned();
+                self.reply(&turn, text).await
+            }
+            // Another was faster.
+            Err(TurnError::Store(StoreError::NotToTake { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// True if a turn that was cut off went on to its end.
+    async fn go_on_with(&self, turn: TurnStart) -> Result<bool, TurnError> {
+        let id = turn.id;
+        if turn.model.is_empty() || turn.parent.is_some() || turn.plan["returned"] == true {
+            if !self.store().leases().adopt(id).await? {
+                return Ok(false);
+            }
+            if turn.model.is_empty() {
+                self.obey_again(&turn).await?;
+            } else {
+                // The turn above is told that its agent's outcome is unknown; and whoever waited
+                // for an answer of its own is gone.
+                self.abandon(id).await?;
+            }
+            return Ok(false);
+        }
+        if self.waits_for_approval(id).await? {
+            return Ok(false);
+        }
+        match self.resume(id, Watch::default()).await {
+            Ok(_) => Ok(true),
+            // Another was faster.
+            Err(TurnError::Ended { .. } | TurnError::Store(StoreError::Elsewhere(_))) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// A message that was stored and no more.
     async fn take_up(&self, row: &LogRow) -> Result<Arrived, TurnError> {
+        let now = self.store().log().get(row.id).await?;
+        if now.is_none_or(|row| row.turn.is_some()) {
+            // A turn that went on has taken it along.
+            return Ok(Arrived::Joined);
+        }
         // A timer's text is the model's: it is never a command of the person it was set for.
         let is_timer = |id: &String| id.starts_with("timer:");
         if !row.message_id.as_ref().is_some_and(is_timer)

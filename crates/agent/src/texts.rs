@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_contract::{Method, ModelError, Stop};
+use callgate_contract::{Method, ModelError, Stop, TurnStop};
 use callgate_gate::CallError;
 
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \
@@ -46,15 +46,23 @@ pub(crate) fn call_failed(error: &CallError, methods: &[Arc<dyn Method>]) -> Str
     };
     match error {
         error if is_unknown => {
-            let names: Vec<&str> = methods
-                .iter()
-                .map(|m| m.info().name.as_str())
-                .take(40)
-                .collect();
-            format!("error: {error}. There are: {}", names.join(", "))
+            let name = match error {
+                CallError::Unknown { name, .. } => name,
+                CallError::Recorded { method, .. } => method,
+                _ => "",
+            };
+            unknown_tool(name, methods)
         }
         error => format!("error: {error}"),
     }
+}
+
+/// Compat(astrbot): plugins and models know this sentence.
+pub(crate) fn unknown_tool(name: &str, methods: &[Arc<dyn Method>]) -> String {
+    let names = methods.iter().map(|method| method.info().name.as_str());
+    let names: Vec<&str> = names.take(40).collect();
+    let names = names.join(", ");
+    format!("error: Tool {name} not found. Available tools are: {names}")
 }
 
 pub(crate) fn interrupted(command: &str) -> String {
@@ -73,8 +81,18 @@ pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
     format!("error: tool {name} execution timeout after {seconds} seconds.")
 }
 
+const MODEL_FAILED: &str = "The model could not answer: ";
+
 pub(crate) fn model_failed(error: &ModelError) -> String {
-    format!("The model could not answer: {error}")
+    format!("{MODEL_FAILED}{error}")
+}
+
+/// Compat(astrbot): a model's failure in the words that plugins know.
+pub(crate) fn of_failure(stop: TurnStop, text: String) -> String {
+    match (stop, text.strip_prefix(MODEL_FAILED)) {
+        (TurnStop::Error, Some(error)) => format!("All chat models failed: {error}"),
+        _ => text,
+    }
 }
 
 pub(crate) fn no_sandbox(reason: &str) -> String {

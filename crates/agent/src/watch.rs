@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use callgate_contract::OutputListener;
+use callgate_contract::{Onlooker, OutputListener, Progress};
 use serde::{Deserialize, Serialize};
 
 use crate::{CallReport, TurnReport};
@@ -31,6 +31,14 @@ pub enum TurnEvent {
     Output {
         text: String,
     },
+    /// How far a call has come that is not answered yet.
+    Progress {
+        /// Its place among the calls of its run or turn.
+        sequence: u64,
+        method: String,
+        #[serde(flatten)]
+        progress: Progress,
+    },
     Call {
         call: CallReport,
     },
@@ -52,6 +60,21 @@ impl Watch {
         if let Some(watcher) = &self.0 {
             watcher(event);
         }
+    }
+
+    /// Looks on while one call is made.
+    pub(crate) fn progress(&self, sequence: u64, method: &str) -> Onlooker {
+        let Some(watcher) = self.0.clone() else {
+            return Onlooker::default();
+        };
+        let method = method.to_owned();
+        Onlooker::new(move |progress| {
+            watcher(TurnEvent::Progress {
+                sequence,
+                method: method.clone(),
+                progress,
+            });
+        })
     }
 
     pub(crate) fn output(&self) -> Option<OutputListener> {

@@ -171,11 +171,11 @@ impl Config {
     pub fn store(&self, data: &Path) -> StoreOptions {
         StoreOptions {
             url: self.database.url.clone(),
-            data: data.to_owned(),
             durability: match self.database.durability {
                 Survives::Process => Durability::Process,
                 Survives::Power => Durability::Power,
             },
+            ..StoreOptions::new(data)
         }
     }
 

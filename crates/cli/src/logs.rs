@@ -35,9 +35,10 @@ pub enum Format {
 
 /// `keeps`: the lines are also kept to be read over HTTP.
 pub fn begin(keeps: bool, format: Format) {
-    // What clients of MCP get wrong they are told; it is no news for the operator.
+    // What clients of MCP get wrong they are told, and who hangs up knows it; it is no news for the
+    // operator.
     let filter = EnvFilter::try_from_env("CALLGATE_LOG")
-        .unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error"));
+        .unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error,rmcp::service=off"));
     let errors = match format {
         Format::Text => shown::layer()
             .with_writer(stderr)

@@ -4,10 +4,9 @@
 
 use std::path::PathBuf;
 
-use callgate_agent::CostBy;
 use callgate_contract::{JournalId, Mode, Role, SessionKey};
 pub use callgate_server::Event;
-use callgate_store::{Decision, NewPersona};
+use callgate_store::{CostBy, Decision, NewPersona};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

@@ -11,6 +11,7 @@ mod message;
 mod method;
 mod model;
 mod peer;
+mod progress;
 mod run;
 mod session;
 mod spec;
@@ -32,6 +33,7 @@ pub use model::{
     Models, NamedModel, Price, Shared, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use peer::{Peer, Said};
+pub use progress::{Onlooker, Progress};
 pub use run::{
     CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec, Sandbox,
     SandboxError, Stop, Stub, UID_BASE,

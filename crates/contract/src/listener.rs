@@ -53,6 +53,11 @@ pub trait Listener: Send + Sync {
         Box::pin(async { Verdict::Pass })
     }
 
+    /// Is a message that begins like one of our commands a command of its own? Then it has it.
+    fn has_command(&self, _session: &SessionKey, _text: &str) -> bool {
+        false
+    }
+
     /// Before each round of code mode.
     fn collect<'a>(&'a self, _turn: &'a TurnFacts) -> BoxFuture<'a, Contribution> {
         Box::pin(async { Contribution::default() })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{BoxFuture, Caller, Change, Peer, Surface, Value};
+use crate::{BoxFuture, Caller, Change, Onlooker, Peer, Surface, Value};
 
 /// What a result does to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -172,6 +172,8 @@ pub struct CallContext<'a> {
     pub sequence: u64,
     /// The way back to the plugin that calls.
     pub peer: Option<&'a Peer>,
+    /// Who hears how far the call has come.
+    pub progress: &'a Onlooker,
 }
 
 /// What a method gives back: a value, and the rows of our store it wants changed. The gate

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Origin, Peer, Reply, Value,
+    MethodInfo, Onlooker, Origin, Peer, Reply, Value,
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -24,6 +24,8 @@ pub struct Call {
     pub sequence: u64,
     /// The way back to the plugin that calls, where one does.
     pub peer: Option<Peer>,
+    /// Who hears how far the call has come.
+    pub progress: Onlooker,
 }
 
 type Handler = dyn Fn(Call, Vec<(String, Value)>) -> BoxFuture<'static, Result<Reply, MethodError>>
@@ -154,6 +156,7 @@ impl Method for Function {
             caller: context.caller.clone(),
             sequence: context.sequence,
             peer: context.peer.cloned(),
+            progress: context.progress.clone(),
         };
         (self.handler)(call, arguments)
     }

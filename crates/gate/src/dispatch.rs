@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Instant};
 
 use callgate_contract::{
-    Arguments, Binding, CallContext, Caller, Effect, JournalId, Kind, Method, Part, Peer, Surface,
-    Value,
+    Arguments, Binding, CallContext, Caller, Effect, JournalId, Kind, Method, Onlooker, Part, Peer,
+    Surface, Value,
 };
 use callgate_store::CallIntent;
 use tracing::Instrument;
@@ -14,6 +14,7 @@ use crate::{
     CallError, Gate, InvalidMethod,
     arguments::bind,
     observe::{Ended, Made},
+    progress::bounded,
     registry::Entry,
     running::run,
     view::{Purpose, view},
@@ -29,6 +30,22 @@ pub struct CallRequest<'a> {
     pub arguments: Arguments,
     pub clocks: Vec<i64>,
     pub threaded: bool,
+    /// Who hears how far it has come.
+    pub progress: Onlooker,
+}
+
+impl<'a> CallRequest<'a> {
+    /// One that nothing else is known of.
+    pub fn new(sequence: u64, name: &'a str, arguments: Arguments) -> Self {
+        CallRequest {
+            sequence,
+            name,
+            arguments,
+            clocks: Vec::new(),
+            threaded: false,
+            progress: Onlooker::default(),
+        }
+    }
 }
 
 /// What a call gave.
@@ -83,13 +100,7 @@ impl Gate {
         name: &str,
         arguments: Arguments,
     ) -> Result<Outcome, CallError> {
-        let request = CallRequest {
-            sequence,
-            name,
-            arguments,
-            clocks: Vec::new(),
-            threaded: false,
-        };
+        let request = CallRequest::new(sequence, name, arguments);
         self.dispatch(caller, request).await
     }
 
@@ -161,11 +172,12 @@ impl Gate {
     async fn make_it(
         &self,
         caller: &Caller,
-        request: CallRequest<'_>,
+        mut request: CallRequest<'_>,
         entry: Option<Arc<Entry>>,
         admitted: Result<Arc<Entry>, CallError>,
         way: Option<Way<'_>>,
     ) -> Result<Outcome, CallError> {
+        let progress = bounded(std::mem::take(&mut request.progress));
         let (intent, checked) = check(caller, request, entry, admitted);
         let kept = is_kept(caller, intent.effect);
         let Admitted { entry, arguments } = match checked {
@@ -195,6 +207,7 @@ impl Gate {
             caller,
             sequence: intent.sequence,
             peer: way.map(|way| way.peer),
+            progress: &progress,
         };
         let span =
             tracing::debug_span!("call", method = entry.full_name, sequence = intent.sequence);

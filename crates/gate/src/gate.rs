@@ -60,6 +60,8 @@ impl WeakGate {
 
 /// Approvals that may wait for one who follows them.
 const APPROVALS: usize = 64;
+/// Origins that may have gone before one who follows them looks.
+const DEPARTURES: usize = 256;
 
 struct Shared {
     store: Store,
@@ -79,6 +81,8 @@ struct Shared {
     absent: RwLock<HashMap<String, String>>,
     /// Counts changes of the registry, for those who show it; the count itself means nothing.
     changes: watch::Sender<u64>,
+    /// Origins that have gone with all their methods.
+    departures: broadcast::Sender<Origin>,
     observer: OnceLock<Observer>,
 }
 
@@ -93,6 +97,7 @@ impl Gate {
             approvals: broadcast::Sender::new(APPROVALS),
             absent: RwLock::default(),
             changes: watch::Sender::new(0),
+            departures: broadcast::Sender::new(DEPARTURES),
             observer: OnceLock::new(),
         }))
     }
@@ -122,7 +127,10 @@ impl Gate {
 
     /// Removes every method of `origin`; returns how many there were.
     pub fn unregister_origin(&self, origin: &Origin) -> usize {
-        self.write(|registry| registry.remove_origin(origin))
+        let removed = self.write(|registry| registry.remove_origin(origin));
+        // Nobody may be listening.
+        let _ = self.0.departures.send(origin.clone());
+        removed
     }
 
     /// `origin` has these methods from now on and no others, all at once. Returns those that cannot
@@ -173,6 +181,11 @@ impl Gate {
         let absent = self.0.absent.read();
         let absent = absent.unwrap_or_else(PoisonError::into_inner);
         absent.get(origin).cloned()
+    }
+
+    /// Origins as they are unregistered, also those that had no methods. Whoever lags misses some.
+    pub fn departures(&self) -> broadcast::Receiver<Origin> {
+        self.0.departures.subscribe()
     }
 
     /// Told when methods come or go.

@@ -1,6 +1,7 @@
 //! The gate: one registry of methods and the one place where a call becomes an effect.
 #![doc = include_str!("docs/authoring.md")]
 
+mod alone;
 mod annotation;
 mod approval;
 mod arguments;
@@ -13,6 +14,7 @@ mod gate;
 mod kind;
 mod nearest;
 mod observe;
+mod progress;
 mod python;
 mod record;
 mod registry;

@@ -1,6 +1,8 @@
 //! The offline demo: no model at all, a few fixed answers that show what Callgate does with code
 //! and with tool calls. Every answer says what it is.
 
+mod code;
+
 use callgate_contract::{
     About, BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelMessage,
     ModelRequest, ModelStream, Part, Price, ToolCall, Usage,
@@ -40,9 +42,6 @@ enum Wish {
     Draw,
 }
 
-/// Draws the first ten squares as a bar chart, with the standard library alone.
-const DRAWING: &str = include_str!("demo/draw.py");
-
 const WORDS: &[(&str, Wish)] = &[
     ("what time", Wish::Time),
     ("the time", Wish::Time),
@@ -67,7 +66,8 @@ fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
         return words(&format!("{LABEL} Done: {results}"));
     }
     let said = last_said(&request.messages);
-    let Some((wish, about)) = wish(newest(&said)).filter(|(wish, _)| can(request, *wish)) else {
+    let said = newest(&said);
+    let Some((wish, about)) = wish(said).filter(|(wish, _)| can(request, *wish)) else {
         return words(&format!(
             "{LABEL} No model is configured, so fixed answers stand in for one. Ask me what time \
              it is, to remember something, to send a message, or to draw. For real answers set \
@@ -76,7 +76,10 @@ fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
         ));
     };
     match request.tools.is_empty() {
-        true => words(&format!("{LABEL}\n```python\n{}\n```", wish.code(&about))),
+        true => {
+            let code = code::code(wish, said, &about, offers(request, "recall"));
+            words(&format!("{LABEL}\n```python\n{}\n```", code.trim_end()))
+        }
         false => call(wish, &about),
     }
 }
@@ -88,27 +91,6 @@ impl Wish {
             Wish::Remember => "remember",
             Wish::Send => "send_message",
             Wish::Draw => "send_file",
-        }
-    }
-
-    fn code(self, about: &str) -> String {
-        // A JSON string is a Python string too.
-        let text = |text: String| Json::String(text).to_string();
-        match self {
-            Wish::Time => format!(
-                "moment = now()\nsend_message(moment.strftime({}))",
-                text(format!("{LABEL} It is %H:%M on %A, %d %B %Y."))
-            ),
-            Wish::Remember => format!(
-                "remember(\"from the demo\", {})\nsend_message({})",
-                text(about.to_owned()),
-                text(format!("{LABEL} I will remember: {about}"))
-            ),
-            Wish::Send => format!("send_message({})", text(format!("{LABEL} {about}"))),
-            Wish::Draw => format!(
-                "{DRAWING}\nsend_message({})\nsend_file(\"/app/shared/squares.png\")",
-                text(format!("{LABEL} The first ten squares:"))
-            ),
         }
     }
 
@@ -139,16 +121,35 @@ fn wish(said: &str) -> Option<(Wish, String)> {
     let lower = said.to_ascii_lowercase();
     let found = WORDS.iter().filter_map(|(word, wish)| {
         let place = lower.rfind(word)?;
-        Some((place, *wish, said.get(place + word.len()..)?))
+        let after = said.get(place + word.len()..)?;
+        // In Japanese the verb comes last.
+        let about = match *word {
+            "覚えて" => said.get(..place)?.trim_end_matches(['と', 'を']),
+            _ => after,
+        };
+        Some((place, *wish, about))
     });
-    let (_, wish, after) = found.max_by_key(|(place, wish, _)| (*wish == Wish::Draw, *place))?;
-    let line = after.lines().next().unwrap_or_default();
+    let (_, wish, about) = found.max_by_key(|(place, wish, _)| (*wish == Wish::Draw, *place))?;
+    let line = about.lines().next().unwrap_or_default();
+    let line = match wish {
+        Wish::Remember => fact(line),
+        _ => line,
+    };
     let about = line.trim_matches([' ', ':', ',', '.', '!', '?', '：', '，', '。', '！', '？']);
     let about = match about.is_empty() {
         true => "Hello!",
         false => about,
     };
     Some((wish, about.to_owned()))
+}
+
+/// Of "that I like tea, then tell me so" what is to be remembered.
+fn fact(said: &str) -> &str {
+    let ends = [", then", " and then", "，然后"].into_iter();
+    let first = ends.filter_map(|end| said.split_once(end));
+    let shortest = first.map(|(said, _)| said).min_by_key(|said| said.len());
+    let said = shortest.unwrap_or(said).trim();
+    said.strip_prefix("that ").unwrap_or(said)
 }
 
 /// Drawing takes code; everything else is a method that was offered.

@@ -1,6 +1,7 @@
 //! What plugins may ask of the host: methods like any other, seen by plugins only. One file per noun.
 //! Those here are answered from our own rows; whatever waits for a model or a person is the agent's.
 
+mod call;
 mod conversation;
 mod data;
 mod method;
@@ -27,6 +28,7 @@ use crate::plugins::Inner;
 
 pub(crate) fn all(store: &Store, gate: &Gate, plugins: &Weak<Inner>) -> Vec<Arc<dyn Method>> {
     let nouns = [
+        call::methods(),
         conversation::methods(store),
         data::methods(store),
         method::methods(gate),

@@ -12,8 +12,9 @@ use std::{
 };
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Grant, JournalId, Role, SessionKey, SessionType, Surface,
+    Allowed, Budget, Caller, Grant, JournalId, Onlooker, Role, SessionKey, SessionType, Surface,
 };
+use tracing::Span;
 use uuid::Uuid;
 
 use crate::link::lock;
@@ -56,13 +57,19 @@ enum Standing {
 #[derive(Debug)]
 pub(crate) struct Acting {
     pub(crate) caller: Caller,
+    /// Who hears how far the call has come that is being served.
+    pub(crate) progress: Onlooker,
+    /// In which whatever the code asks of the host is traced.
+    pub(crate) span: Span,
     sequence: AtomicU64,
 }
 
 impl Acting {
-    fn new(caller: Caller) -> Self {
+    fn new(caller: Caller, progress: Onlooker, span: Span) -> Self {
         Acting {
             caller,
+            progress,
+            span,
             sequence: AtomicU64::new(0),
         }
     }
@@ -106,13 +113,19 @@ impl Identities {
 
     /// A token for a frame that is served on behalf of `caller`. What plugin code asks needs the
     /// plugin's own grant; the budget stays the caller's.
-    pub(crate) fn issue(self: &Arc<Self>, caller: &Caller) -> Issued {
+    pub(crate) fn issue(
+        self: &Arc<Self>,
+        caller: &Caller,
+        progress: Onlooker,
+        span: &Span,
+    ) -> Issued {
         let token = *Uuid::now_v7().as_bytes();
-        let acting = Acting::new(Caller {
+        let caller = Caller {
             surface: Surface::Plugin,
             journal: JournalId::fresh(),
             ..caller.clone()
-        });
+        };
+        let acting = Acting::new(caller, progress, span.clone());
         let standing = Standing::For(Arc::new(acting));
         lock(&self.known).tokens.insert(token, standing);
         Issued {
@@ -129,7 +142,8 @@ impl Identities {
             Some(Err(session)) => Some(session),
             None => None,
         };
-        Arc::new(Acting::new(self.background(session, plugin)))
+        let caller = self.background(session, plugin);
+        Arc::new(Acting::new(caller, Onlooker::default(), Span::none()))
     }
 
     fn standing(&self, token: Token) -> Option<Result<Arc<Acting>, SessionKey>> {
@@ -214,7 +228,7 @@ mod tests {
     #[test]
     fn a_token_is_its_caller_and_later_the_plugin_in_that_session() {
         let identities = Arc::new(Identities::new("nekro"));
-        let issued = identities.issue(&caller());
+        let issued = identities.issue(&caller(), Onlooker::new(|_| ()), &Span::none());
         let token = issued.bytes();
         let acting = identities.resolve(Some(&token), "a.b");
         assert_eq!(acting.caller.user, "u1");
@@ -224,8 +238,11 @@ mod tests {
         );
         assert_eq!(acting.caller.surface, Surface::Plugin);
         assert_eq!((acting.next(), acting.next()), (1, 2));
+        assert!(!acting.progress.is_nobody());
         drop(issued);
-        let later = identities.resolve(Some(&token), "a.b").caller.clone();
+        let later = identities.resolve(Some(&token), "a.b");
+        assert!(later.progress.is_nobody(), "its call is answered");
+        let later = later.caller.clone();
         assert_eq!(
             (later.user.as_str(), later.role),
             ("plugin:a.b", Role::User)

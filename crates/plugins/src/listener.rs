@@ -2,6 +2,7 @@
 //! worker none of whose plugins wants to hear of a point is not asked. Nothing here can fail a turn.
 
 mod cut_off;
+mod hearer;
 
 use std::{
     sync::{Arc, Weak},
@@ -15,8 +16,9 @@ use callgate_contract::{
 use serde_json::{Value as Json, json};
 use tokio::time::timeout;
 
+use self::hearer::{Hearer, NEKRO, points_of};
 use crate::{
-    Plugin, Worker, WorkerError,
+    WorkerError,
     context::{Speaker, text},
     failure::described,
     frame::Named,
@@ -27,130 +29,9 @@ use crate::{
 /// How long all plugins of a worker together may take to speak up in a round.
 const COLLECT: Duration = Duration::from_secs(15);
 
-/// Between flavours the order is fixed; a shared worker comes before those of single plugins.
-const ORDER: [&str; 3] = ["native", "nekro", "astrbot"];
-const NEKRO: &str = "nekro";
-const ASTRBOT: &str = "astrbot";
-
 pub(crate) struct PluginListener(pub(crate) Weak<Inner>);
 
-/// A worker with those of its plugins that are enabled.
-struct Hearer {
-    worker: Arc<Worker>,
-    plugins: Vec<Plugin>,
-}
-
-impl Hearer {
-    fn is_astrbot(&self) -> bool {
-        self.worker.flavour() == ASTRBOT
-    }
-
-    /// Does a plugin of it hear of this?
-    fn hears(&self, point: Points) -> bool {
-        self.plugins
-            .iter()
-            .any(|plugin| points_of(plugin).contains(point))
-    }
-
-    /// The command that this text calls, as it is called, and what follows it.
-    fn command<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
-        let called = text.trim_start().strip_prefix('/')?.trim_start();
-        let (name, rest) = called
-            .split_once(char::is_whitespace)
-            .unwrap_or((called, ""));
-        let commands = self
-            .plugins
-            .iter()
-            .flat_map(|plugin| &plugin.loaded.commands);
-        // Compat(nekro): a hyphen stands for an underscore, and a command has a name in full.
-        let folds = self.worker.flavour() == NEKRO;
-        let named = |command: &Json| match folds {
-            true => is_called(command, &name.replace('-', "_")),
-            false => is_called(command, name),
-        };
-        commands.into_iter().any(named).then(|| (name, rest.trim()))
-    }
-}
-
-/// By its name or an alias, alone or behind its namespace. In a name of Nekro's, hyphens are
-/// underscores.
-fn is_called(command: &Json, name: &str) -> bool {
-    let aliases = command["aliases"].as_array().map_or(&[][..], Vec::as_slice);
-    let short = match command["namespace"].as_str() {
-        Some(space) => name.strip_prefix(&format!("{}:", space.replace('-', "_"))),
-        None => None,
-    };
-    let spelled = |known: &Json| {
-        let Some(known) = known.as_str() else {
-            return false;
-        };
-        let folded = known.replace('-', "_");
-        [Some(name), short]
-            .into_iter()
-            .flatten()
-            .any(|it| it == known || it == folded)
-    };
-    spelled(&command["name"]) || aliases.iter().any(spelled)
-}
-
-/// What a plugin wants to hear of, by what it mounted.
-fn points_of(plugin: &Plugin) -> Points {
-    if plugin.source.flavour == ASTRBOT {
-        // Its filters decide, and they are its own.
-        return Points::ARRIVED | Points::DELIVER;
-    }
-    let mut points = Points::NONE;
-    for hook in &plugin.loaded.hooks {
-        points |= match hook.as_str() {
-            "message" => Points::ARRIVED,
-            "inject" | "collect" | "prompt" => Points::COLLECT,
-            "system_message" => Points::SYSTEM_ROW,
-            "reset" => Points::RESET,
-            _ => Points::NONE,
-        };
-    }
-    if !plugin.loaded.commands.is_empty() {
-        points |= Points::ARRIVED;
-    }
-    let extra = &plugin.loaded.extra;
-    // Compat(nekro): a plugin that sleeps, or is for other platforms, shows no methods.
-    let sleeps = extra
-        .get("sleep")
-        .is_some_and(|sleep| sleep["allowed"] == true);
-    let adapters = extra.get("adapters").and_then(Json::as_array);
-    if sleeps || adapters.is_some_and(|adapters| !adapters.is_empty()) {
-        points |= Points::COLLECT;
-    }
-    points
-}
-
 impl PluginListener {
-    /// Workers with those of their plugins that hear what happens in `session`.
-    fn hearers(&self, session: &SessionKey) -> Vec<Hearer> {
-        let Some(inner) = self.0.upgrade() else {
-            return Vec::new();
-        };
-        let mut hearers = inner.hearers();
-        for (_, plugins) in &mut hearers {
-            plugins.retain(|plugin| inner.switches.is_on(&plugin.loaded.id, session));
-        }
-        hearers.retain(|(_, plugins)| !plugins.is_empty());
-        hearers.sort_by_key(|(worker, _)| {
-            let place = ORDER
-                .iter()
-                .position(|flavour| *flavour == worker.flavour());
-            (
-                place,
-                worker.name() != worker.flavour(),
-                worker.name().to_owned(),
-            )
-        });
-        let hearers = hearers.into_iter();
-        hearers
-            .map(|(worker, plugins)| Hearer { worker, plugins })
-            .collect()
-    }
-
     async fn context(
         &self,
         session: &SessionKey,
@@ -186,7 +67,8 @@ impl PluginListener {
             verdict = Verdict::NoTurn;
         }
         for hearer in self.hearers(&message.session) {
-            if !hearer.hears(Points::ARRIVED) {
+            let is_for_others = message.obeyed && hearer.command(&words).is_none();
+            if is_for_others || !hearer.hears(Points::ARRIVED) {
                 continue;
             }
             let said = if hearer.is_astrbot() {
@@ -235,6 +117,7 @@ impl PluginListener {
             "role": message.role,
             "wake": message.mentioned || message.prefix.is_some(),
             "wanted": message.wanted,
+            "obeyed": message.obeyed,
             "prefix": message.prefix,
         });
         let asked = vec![
@@ -377,6 +260,7 @@ impl Listener for PluginListener {
         if let Some(inner) = self.0.upgrade() {
             for plugin in inner.enabled() {
                 points |= points_of(&plugin);
+                // Whoever one of them shuns is not answered.
                 if plugin.source.flavour == NEKRO {
                     points |= Points::ARRIVED;
                 }
@@ -387,6 +271,11 @@ impl Listener for PluginListener {
 
     fn arrived<'a>(&'a self, message: &'a ArrivalFacts) -> BoxFuture<'a, Verdict> {
         Box::pin(self.hear(message))
+    }
+
+    fn has_command(&self, session: &SessionKey, text: &str) -> bool {
+        let hearers = self.hearers(session);
+        hearers.iter().any(|hearer| hearer.command(text).is_some())
     }
 
     fn collect<'a>(&'a self, turn: &'a TurnFacts) -> BoxFuture<'a, Contribution> {
@@ -490,30 +379,5 @@ fn caller(session: &SessionKey, user: &str, role: Role) -> Caller {
         journal: JournalId::fresh(),
         depth: 0,
         grant: Arc::new(Grant::everything()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_has_its_name_its_aliases_and_a_name_in_full() {
-        let command = json!({
-            "name": "preset-clone", "aliases": ["pclone", "克隆"], "namespace": "my_clone"
-        });
-        for name in [
-            "preset_clone",
-            "pclone",
-            "克隆",
-            "my_clone:preset_clone",
-            "my_clone:pclone",
-        ] {
-            assert!(is_called(&command, name), "{name}");
-        }
-        for name in ["preset", "clone", "other:pclone", "my_clone:", "my_clone"] {
-            assert!(!is_called(&command, name), "{name}");
-        }
-        assert!(is_called(&json!({ "name": "roll" }), "roll"));
     }
 }

@@ -10,6 +10,8 @@ mod http;
 mod method;
 mod outcome;
 mod server;
+mod wire;
+mod words;
 
 use std::{
     collections::BTreeMap,
@@ -40,6 +42,8 @@ pub struct McpSettings {
     pub shown: Vec<String>,
     /// How long its methods stay while it is away: a short absence changes no prompt.
     pub grace: Duration,
+    /// For the handshake, and for a list of tools.
+    pub handshake: Duration,
 }
 
 /// How a server is reached. The values may be secrets: nothing here is ever shown.

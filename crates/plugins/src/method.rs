@@ -35,7 +35,8 @@ impl PluginMethod {
         ];
         let origin = self.info.origin.to_string();
         let caller = context.caller.within(origin, Some(&self.info.name));
-        let answered = self.worker.call(&self.plugin, arguments, &caller);
+        let worker = &self.worker;
+        let answered = worker.call(&self.plugin, arguments, &caller, context.progress);
         Ok(answered.await?.into())
     }
 }

@@ -86,7 +86,8 @@ pub(crate) struct Inner {
 #[derive(Clone, Debug)]
 pub struct Plugin {
     pub source: Source,
-    pub loaded: Loaded,
+    /// Shared: every message looks through all plugins.
+    pub loaded: Arc<Loaded>,
     pub enabled: bool,
 }
 
@@ -295,11 +296,14 @@ impl Plugins {
     /// Enabled plugins with a webhook at this endpoint, by id.
     pub fn listening(&self, endpoint: &str) -> Vec<String> {
         let enabled = self.0.enabled().into_iter().map(|plugin| plugin.loaded);
-        let listens = |loaded: &Loaded| {
+        let listens = |loaded: &Arc<Loaded>| {
             let hooks = loaded.extra.get("webhooks");
             hooks.is_some_and(|hooks| hooks.get(endpoint).is_some())
         };
-        enabled.filter(listens).map(|loaded| loaded.id).collect()
+        enabled
+            .filter(listens)
+            .map(|loaded| loaded.id.clone())
+            .collect()
     }
 
     pub fn workers(&self) -> Vec<Arc<Worker>> {
@@ -464,7 +468,7 @@ impl Inner {
         let disabled = disabled.ok().flatten().unwrap_or_default();
         let plugin = Plugin {
             source: source.clone(),
-            loaded: loaded.clone(),
+            loaded: Arc::new(loaded.clone()),
             enabled: !disabled.contains(&loaded.id),
         };
         self.offer(worker, &plugin);

@@ -47,13 +47,7 @@ impl Plugins {
             work: Mutex::new(Some(Box::new(move |caller| Box::pin(work(caller))))),
         };
         let deed = AdHoc::new(Arc::new(deed)).map_err(|error| told(&error))?;
-        let request = CallRequest {
-            sequence: 1,
-            name,
-            arguments: Arguments::by_name(arguments),
-            clocks: Vec::new(),
-            threaded: false,
-        };
+        let request = CallRequest::new(1, name, Arguments::by_name(arguments));
         let caller = worker.background(plugin);
         let outcome = self.gate().dispatch_ad_hoc(&caller, request, &deed).await;
         outcome

@@ -3,12 +3,14 @@
 
 mod asked;
 mod compare;
+mod sent;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 pub use asked::asked;
 pub use compare::{compare, differences};
+pub use sent::sent;
 
 /// A scenario as its file holds it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

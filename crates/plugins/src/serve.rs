@@ -4,6 +4,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use callgate_contract::{Arguments, Caller, MethodError, Origin, Peer, Said, Value};
 use callgate_gate::{CallError, CallRequest, Gate, Way};
+use tracing::Instrument;
 
 use crate::{
     failure::{Failure, told},
@@ -115,12 +116,11 @@ async fn call(
 ) -> Result<Value, Refused> {
     let acting = identities.resolve(asked.token.as_deref(), &asked.plugin);
     identify(gate, &mut asked, identities.worker());
+    let arguments = Arguments::by_name(asked.arguments);
     let request = CallRequest {
-        sequence: acting.next(),
-        name: &asked.name,
-        arguments: Arguments::by_name(asked.arguments),
-        clocks: Vec::new(),
-        threaded: false,
+        // What is done for a call that the plugin serves counts for that call.
+        progress: acting.progress.clone(),
+        ..CallRequest::new(acting.next(), &asked.name, arguments)
     };
     let peer = peer(link.clone(), asked.id, asked.token.clone(), asked.credit);
     let way = Way {
@@ -128,8 +128,11 @@ async fn call(
         blocking,
     };
     let caller = answerable(&acting.caller, &asked.plugin, identities.worker());
-    let outcome = gate.dispatch_from_plugin(&caller, request, way).await;
+    let outcome = gate
+        .dispatch_from_plugin(&caller, request, way)
+        .instrument(acting.span.clone());
     outcome
+        .await
         .map(|outcome| outcome.value)
         .map_err(|error| Refused {
             kind: kind(&error),

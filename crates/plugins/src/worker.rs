@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callgate_contract::{Caller, Value};
+use callgate_contract::{Caller, Onlooker, Value};
 use tokio::{net::UnixStream, sync::watch};
 use tracing::Instrument;
 
@@ -144,6 +144,7 @@ impl Worker {
         plugin: &str,
         arguments: Named,
         caller: &Caller,
+        progress: &Onlooker,
     ) -> Result<Value, WorkerError> {
         let running = self.running().await?;
         if !running.is_loaded(plugin).await
@@ -153,8 +154,8 @@ impl Worker {
         }
         let live = &running.live;
         let _busy = live.busy(plugin);
-        let issued = self.identities.issue(caller);
-        let span = tracing::debug_span!("worker", worker = self.name, step = "call");
+        let span = self.span("call");
+        let issued = self.identities.issue(caller, progress.clone(), &span);
         let answer = live
             .main
             .ask_eagerly(Some(issued.bytes()), "call", arguments);
@@ -170,7 +171,7 @@ impl Worker {
     ) -> Result<StepStream, WorkerError> {
         let running = self.running().await?;
         running.all_loaded().await;
-        let issued = caller.map(|caller| self.identities.issue(caller));
+        let issued = self.issue(caller, &self.span(step));
         let token = issued.as_ref().map(Issued::bytes);
         match running.live.main.stream(token, step, arguments) {
             Ok(answers) => Ok(StepStream {
@@ -190,11 +191,23 @@ impl Worker {
         arguments: Named,
         caller: Option<&Caller>,
     ) -> Result<Value, WorkerError> {
-        let issued = caller.map(|caller| self.identities.issue(caller));
+        let span = self.span(step);
+        let issued = self.issue(caller, &span);
         let token = issued.as_ref().map(Issued::bytes);
-        let span = tracing::debug_span!("worker", worker = self.name, step);
         let answer = live.main.ask(token, step, arguments).instrument(span);
         self.settled(live, answer.await).await
+    }
+
+    /// Of one step; what its code asks of the host meanwhile is a part of it.
+    fn span(&self, step: &str) -> tracing::Span {
+        tracing::debug_span!("worker", worker = self.name, step)
+    }
+
+    /// For a step that is no call, whose progress nobody has asked for.
+    fn issue(&self, caller: Option<&Caller>, span: &tracing::Span) -> Option<Issued> {
+        let caller = caller?;
+        let issued = self.identities.issue(caller, Onlooker::default(), span);
+        Some(issued)
     }
 
     async fn settled(

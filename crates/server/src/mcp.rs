@@ -14,6 +14,7 @@ mod prompts;
 mod told;
 mod tools;
 mod uri;
+mod watched;
 mod who;
 
 use std::{io, sync::Arc};

@@ -13,6 +13,7 @@ mod input;
 mod media;
 mod models;
 mod options;
+mod request;
 mod responses;
 
 use std::sync::{Arc, OnceLock};
@@ -60,6 +61,7 @@ impl OpenAi {
 
     /// Once; a second agent is ignored.
     pub fn attach(&self, agent: Agent) {
+        self.0.gateway.follow(agent.gate());
         let _ = self.0.agent.set(agent);
     }
 
@@ -69,6 +71,11 @@ impl OpenAi {
             .route("/v1/models/{*id}", get(models::show))
             .route("/v1/chat/completions", post(chat::create))
             .route("/v1/responses", post(responses::create))
+            .route(
+                "/v1/responses/{id}",
+                get(responses::show).delete(responses::delete),
+            )
+            .route("/v1/responses/{id}/input_items", get(responses::inputs))
             .route("/v1/embeddings", post(embeddings::create))
             .route("/v1/{*rest}", axum::routing::any(failure::unknown_route))
             .method_not_allowed_fallback(failure::unknown_method)

@@ -20,6 +20,7 @@ mod packet;
 mod pairing;
 mod paths;
 mod peer;
+mod progress;
 mod quiet;
 mod record;
 mod repeats;

@@ -53,7 +53,8 @@ impl Capsules<'_> {
         rows.iter().map(conversations::read_message).collect()
     }
 
-    /// The next row that is written gets a number after these.
+    /// In place of what the replay itself has written under the same number: an answer that a plugin
+    /// had sent in its own words. The next row that is written gets a number after these.
     pub async fn put_log(&self, rows: &[WrittenRow]) -> Result<(), StoreError> {
         let mut writer = self.0.database.writer().await?;
         writer.begin().await?;
@@ -62,7 +63,12 @@ impl Capsules<'_> {
             sqlx::query(
                 "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name,
                                   message_id, hidden, mentioned, dismissed, turn, journal)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)",
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)
+                 ON CONFLICT (id) DO UPDATE SET role = excluded.role, parts = excluded.parts,
+                     written_at = excluded.written_at, sender = excluded.sender,
+                     sender_name = excluded.sender_name, message_id = excluded.message_id,
+                     hidden = excluded.hidden, mentioned = excluded.mentioned,
+                     turn = excluded.turn, journal = excluded.journal",
             )
             .bind(row.id)
             .bind(row.session.to_string())

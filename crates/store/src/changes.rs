@@ -10,6 +10,7 @@ pub(crate) async fn apply(
     connection: &mut AnyConnection,
     journal: JournalId,
     changes: &[Change],
+    holder: Option<String>,
 ) -> Result<(), StoreError> {
     let by = Some(journal);
     for change in changes {
@@ -17,7 +18,7 @@ pub(crate) async fn apply(
             Change::Send { message } => {
                 let (session, parts) = (&message.session, &message.parts);
                 log::append(connection, by, session, LogRole::Assistant, parts).await?;
-                outbox::queue(connection, message).await?;
+                outbox::queue(connection, message, holder.clone()).await?;
             }
             Change::Remember {
                 session,

@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, any::AnyRow};
 
 pub use self::messages::{HistoryRow, NewMessage};
 pub(crate) use self::{
-    erase::erase,
+    erase::{erase, erase_turn},
     messages::{append, read as read_message},
 };
 use crate::{

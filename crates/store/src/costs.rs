@@ -3,6 +3,7 @@
 
 use callgate_contract::{JournalId, SessionKey, Usage};
 use jiff::{Timestamp, tz::TimeZone};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::{AnyConnection, AssertSqlSafe, any::AnyRow};
 use uuid::Uuid;
@@ -40,23 +41,23 @@ pub struct Expense {
 }
 
 /// By what costs are told apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Grouping {
+pub enum CostBy {
     #[default]
     Day,
     Hour,
     User,
     Session,
-    /// The origin of the method that asked.
+    /// Whose method asked: a plugin, an agent, or ourselves.
     Plugin,
     Method,
     Model,
     Turn,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CostSum {
     /// To models.
     pub requests: u64,
     pub tokens_in: u64,
@@ -71,18 +72,18 @@ pub struct Cost {
     pub unpriced: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CostRow {
-    /// A date, an hour (UTC), an id; none for what no plugin or method asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CostLine {
+    /// A date, an hour (UTC), a name or an id; none for what no plugin or method asked for.
     pub key: Option<String>,
     #[serde(flatten)]
-    pub cost: Cost,
+    pub sum: CostSum,
 }
 
-impl Cost {
+impl CostSum {
     #[must_use]
-    pub fn plus(self, other: Cost) -> Cost {
-        Cost {
+    pub fn plus(self, other: CostSum) -> CostSum {
+        CostSum {
             requests: self.requests + other.requests,
             tokens_in: self.tokens_in + other.tokens_in,
             cached: self.cached + other.cached,
@@ -102,27 +103,26 @@ impl Costs<'_> {
         let spender = Spender {
             id: Uuid::now_v7().to_string(),
             turn: expense.turn,
-            session: expense.session.to_string(),
-            user: expense.user.clone(),
+            of: Some((expense.session.to_string(), expense.user.clone())),
         };
         insert(write.connection(), spender, &expense.charge).await?;
         write.commit().await
     }
 
     /// Since a time: hours and days in their order, all else the dearest first.
-    pub async fn sum(&self, by: Grouping, since: Timestamp) -> Result<Vec<CostRow>, StoreError> {
+    pub async fn sum(&self, by: CostBy, since: Timestamp) -> Result<Vec<CostLine>, StoreError> {
         let (key, order) = match by {
-            Grouping::Day => ("CAST(at / 86400000 AS TEXT)", "MAX(at) DESC"),
-            Grouping::Hour => ("CAST(at / 3600000 AS TEXT)", "MAX(at) DESC"),
-            Grouping::User => ("user_name", DEAREST),
-            Grouping::Session => ("session", DEAREST),
-            Grouping::Plugin => ("origin", DEAREST),
-            Grouping::Method => (
+            CostBy::Day => ("CAST(at / 86400000 AS TEXT)", "MAX(at) DESC"),
+            CostBy::Hour => ("CAST(at / 3600000 AS TEXT)", "MAX(at) DESC"),
+            CostBy::User => ("user_name", DEAREST),
+            CostBy::Session => ("session", DEAREST),
+            CostBy::Plugin => ("origin", DEAREST),
+            CostBy::Method => (
                 "CASE WHEN method IS NULL THEN origin ELSE origin || '/' || method END",
                 DEAREST,
             ),
-            Grouping::Model => ("model", DEAREST),
-            Grouping::Turn => ("turn", DEAREST),
+            CostBy::Model => ("model", DEAREST),
+            CostBy::Turn => ("turn", DEAREST),
         };
         // Safe: every piece is a text of this file.
         let select = AssertSqlSafe(format!(
@@ -133,17 +133,17 @@ impl Costs<'_> {
             .bind(since.as_millisecond())
             .fetch_all(&self.0.database.readers)
             .await?;
-        let mut sums: Vec<CostRow> = rows
+        let mut sums: Vec<CostLine> = rows
             .iter()
             .map(|row| {
                 let name: Option<String> = get(row, "name")?;
-                Ok(CostRow {
+                Ok(CostLine {
                     key: name.map(|name| shown(by, name)),
-                    cost: read(row)?,
+                    sum: read(row)?,
                 })
             })
             .collect::<Result<_, StoreError>>()?;
-        if matches!(by, Grouping::Day | Grouping::Hour) {
+        if matches!(by, CostBy::Day | CostBy::Hour) {
             sums.reverse();
         }
         Ok(sums)
@@ -161,10 +161,10 @@ const SUMS: &str = "COUNT(*) AS requests,
     COUNT(*) - COUNT(money) AS unpriced";
 
 /// A number of hours or days since 1970 as the time it began.
-fn shown(by: Grouping, name: String) -> String {
+fn shown(by: CostBy, name: String) -> String {
     let (length, form) = match by {
-        Grouping::Day => (DAY, "%Y-%m-%d"),
-        Grouping::Hour => (HOUR, "%Y-%m-%dT%H:00Z"),
+        CostBy::Day => (DAY, "%Y-%m-%d"),
+        CostBy::Hour => (HOUR, "%Y-%m-%dT%H:00Z"),
         _ => return name,
     };
     let began = name.parse::<i64>().ok();
@@ -173,11 +173,11 @@ fn shown(by: Grouping, name: String) -> String {
     time.unwrap_or(name)
 }
 
-fn read(row: &AnyRow) -> Result<Cost, StoreError> {
+fn read(row: &AnyRow) -> Result<CostSum, StoreError> {
     let count = |column: &'static str| -> Result<u64, StoreError> {
         row::read_count(column, get(row, column)?)
     };
-    Ok(Cost {
+    Ok(CostSum {
         requests: count("requests")?,
         tokens_in: count("tokens_in")?,
         cached: count("cached")?,
@@ -192,8 +192,8 @@ fn read(row: &AnyRow) -> Result<Cost, StoreError> {
 pub(crate) struct Spender {
     pub(crate) id: String,
     pub(crate) turn: Option<JournalId>,
-    pub(crate) session: String,
-    pub(crate) user: String,
+    /// Its session and user; the turn's, if none is named.
+    pub(crate) of: Option<(String, String)>,
 }
 
 pub(crate) async fn insert(
@@ -202,15 +202,17 @@ pub(crate) async fn insert(
     charge: &Charge,
 ) -> Result<(), StoreError> {
     let usage = charge.usage.unwrap_or_default();
+    let (session, user) = spender.of.unzip();
     sqlx::query(
         "INSERT INTO spent (id, turn, session, user_name, origin, method, model, tokens_in, cached,
                             written, tokens_out, reasoning, money, at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         VALUES ($1, $2, COALESCE($3, (SELECT session FROM turn WHERE id = $2)),
+                 COALESCE($4, (SELECT user_name FROM turn WHERE id = $2)), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     )
     .bind(spender.id)
     .bind(spender.turn.map(|turn| turn.0.to_string()))
-    .bind(spender.session)
-    .bind(spender.user)
+    .bind(session)
+    .bind(user)
     .bind(charge.origin.clone())
     .bind(charge.method.clone())
     .bind(charge.model.clone())

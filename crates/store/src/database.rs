@@ -4,7 +4,7 @@
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, any::AnyConnectOptions};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::{Durability, StoreError, arrivals::Arrivals};
+use crate::{Durability, StoreError, arrivals::Arrivals, instance::Instance};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
@@ -21,8 +21,7 @@ pub(crate) struct Database {
     /// out and after a failure: then the next writer connects anew.
     pub(crate) writer: Mutex<Option<AnyConnection>>,
     pub(crate) arrivals: Arrivals,
-    /// Whoever owns this data directory, the same after a restart.
-    pub(crate) instance: String,
+    pub(crate) instance: Instance,
 }
 
 impl Database {

@@ -68,6 +68,9 @@ pub enum StoreError {
     TurnBegun(JournalId),
     #[error("turn {} has already ended", .0.0)]
     TurnFinished(JournalId),
+    /// Its instance went silent, and another has taken it over: whatever is written now is not.
+    #[error("{} is another instance's by now, which goes on with it", .0.0)]
+    Elsewhere(JournalId),
     /// Another turn has it, or it is none that came into the turn's session.
     #[error("log row {row} is not for turn {} to take", turn.0)]
     NotToTake { turn: JournalId, row: i64 },

@@ -18,11 +18,11 @@ use serde_json::Value as Json;
 use self::buffer::Buffer;
 pub(crate) use self::buffer::Write;
 pub(crate) use self::rows::clock_bytes;
-pub use self::statistics::{Ended, PastCall};
+pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{
     CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success, Tail,
 };
-use crate::{StoreError, changes, crash_point, database::Database, row};
+use crate::{StoreError, changes, crash_point, database::Database, instance, row};
 
 /// Clones share the buffer of calls not yet written.
 #[derive(Clone)]
@@ -41,8 +41,10 @@ impl Journal {
 
     /// Durable when it returns: from here on a cut-off run is known to [`Journal::unfinished`].
     pub async fn begin(&self, run: &RunStart) -> Result<(), StoreError> {
-        let mut write = self.write(false).await?;
-        let new = rows::insert_run(write.connection(), run).await?;
+        let within = run.turn.map_or(run.id, |(turn, _)| turn);
+        let mut write = self.write_to(within, false).await?;
+        let holder = self.database.holder();
+        let new = rows::insert_run(write.connection(), run, holder).await?;
         write.commit().await?;
         crash_point("journal.after_begin");
         new.then_some(()).ok_or(StoreError::AlreadyBegun(run.id))
@@ -51,7 +53,7 @@ impl Journal {
     /// Durable when it returns, as are all calls before it.
     pub async fn intent(&self, call: &CallIntent) -> Result<(), StoreError> {
         crash_point("journal.before_intent");
-        let mut write = self.write(false).await?;
+        let mut write = self.write_to(call.journal, false).await?;
         let new = calls::insert_intent(write.connection(), call).await?;
         write.commit().await?;
         crash_point("journal.after_intent");
@@ -68,7 +70,7 @@ impl Journal {
         outcome: &CallOutcome,
         changes: &[Change],
     ) -> Result<(), StoreError> {
-        let mut write = self.write(!changes.is_empty()).await?;
+        let mut write = self.write_to(journal, !changes.is_empty()).await?;
         let first = calls::update_outcome(write.connection(), journal, sequence, outcome).await?;
         if !first {
             let known = calls::is_known(write.connection(), journal, sequence).await?;
@@ -89,7 +91,7 @@ impl Journal {
         outcome: &CallOutcome,
         changes: &[Change],
     ) -> Result<(), StoreError> {
-        let mut write = self.write(!changes.is_empty()).await?;
+        let mut write = self.write_to(call.journal, !changes.is_empty()).await?;
         if !calls::insert_recorded(write.connection(), call, outcome).await? {
             write.rollback().await?;
             return Err(StoreError::AlreadyRecorded {
@@ -106,7 +108,8 @@ impl Journal {
         journal: JournalId,
         changes: &[Change],
     ) -> Result<(), StoreError> {
-        changes::apply(write.connection(), journal, changes).await?;
+        let holder = self.database.holder();
+        changes::apply(write.connection(), journal, changes, holder).await?;
         crash_point("journal.before_outcome_commit");
         write.commit().await?;
         crash_point("journal.after_outcome");
@@ -156,7 +159,7 @@ impl Journal {
         tail: &Tail,
     ) -> Result<(), StoreError> {
         crash_point("journal.before_finish");
-        let mut write = self.write(false).await?;
+        let mut write = self.write_to(journal, false).await?;
         let first = rows::finish_run(write.connection(), journal, stop, report, tail).await?;
         write.commit().await?;
         crash_point("journal.after_finish");
@@ -166,12 +169,20 @@ impl Journal {
         }
     }
 
-    /// Takes back the end of a run, so that it can be executed again from its record.
+    /// Takes back the end of a run, so that it can be executed again from its record. Of instances
+    /// that try at once, one does.
     pub async fn reopen(&self, journal: JournalId) -> Result<(), StoreError> {
+        let (holder, now) = (self.database.holder(), self.database.shared_now());
         let mut write = self.write(false).await?;
-        let known = rows::reopen_run(write.connection(), journal).await?;
+        let reopened = rows::reopen_run(write.connection(), journal, holder, now).await?;
         write.commit().await?;
-        known.then_some(()).ok_or(StoreError::UnknownRun(journal))
+        match reopened {
+            true => Ok(()),
+            false => {
+                self.run(journal).await?;
+                Err(StoreError::Elsewhere(journal))
+            }
+        }
     }
 
     /// Erases all but the newest `keep` ended runs, with their calls and approvals, and the rounds
@@ -187,6 +198,26 @@ impl Journal {
     async fn not_open(&self, journal: JournalId) -> Result<StoreError, StoreError> {
         self.run(journal).await?;
         Ok(StoreError::AlreadyFinished(journal))
+    }
+
+    /// The same for what belongs to a turn or run: another instance may have taken it over.
+    pub(crate) async fn write_to(
+        &self,
+        journal: JournalId,
+        transaction: bool,
+    ) -> Result<Write<'_>, StoreError> {
+        if !self.database.is_shared() {
+            return self.write(transaction).await;
+        }
+        let mut write = self.write(true).await?;
+        let name = &self.database.instance.name;
+        match instance::is_ours(write.connection(), journal, name).await? {
+            true => Ok(write),
+            false => {
+                write.rollback().await?;
+                Err(StoreError::Elsewhere(journal))
+            }
+        }
     }
 
     /// The writing connection, with every buffered call already written to it.

@@ -1,71 +1,124 @@
-//! Leases: which process may run turns in a conversation, and until when. Instances that share a
-//! database compare their own clocks, so a term must be long against how far those differ.
+//! Leases: which instance may run turns in a session, and which one works on a turn or run. What an
+//! instance holds is its own as long as it lives; whoever takes it over makes every later write of
+//! the one before fail. With SQLite one process has everything, and nothing is asked.
 
-use std::time::Duration;
+use callgate_contract::{JournalId, SessionKey};
+use sqlx::AnyConnection;
+use uuid::Uuid;
 
-use callgate_contract::ConversationId;
+use crate::{StoreError, database::Database};
 
-use crate::{StoreError, database::Database, row};
+/// Agents and code of a turn go wherever it goes.
+const TURNS_BELOW: &str = "WITH RECURSIVE below (id) AS (
+         SELECT CAST($1 AS TEXT)
+         UNION SELECT turn.id FROM turn JOIN below ON turn.parent = below.id)
+     UPDATE turn SET holder = $2 WHERE id IN (SELECT id FROM below) AND stop IS NULL";
+const RUNS_BELOW: &str = "WITH RECURSIVE below (id) AS (
+         SELECT CAST($1 AS TEXT)
+         UNION SELECT turn.id FROM turn JOIN below ON turn.parent = below.id)
+     UPDATE run SET holder = $2 WHERE turn IN (SELECT id FROM below) AND stop IS NULL";
 
 pub struct Leases<'a>(pub(crate) &'a Database);
 
+/// A session that is this instance's. Given up, or run out with the instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub(crate) session: SessionKey,
+    pub(crate) token: Uuid,
+}
+
 impl Leases<'_> {
-    /// True if the conversation is now the holder's for `term`: it was free, its lease had ended,
-    /// or the holder had it already.
-    pub async fn take(
-        &self,
-        conversation: ConversationId,
-        holder: &str,
-        term: Duration,
-    ) -> Result<bool, StoreError> {
-        let now = row::now();
+    /// `None` if another instance has the session, and lives. What is ours already we have from now
+    /// on by the new lease.
+    pub async fn take(&self, session: &SessionKey) -> Result<Option<Lease>, StoreError> {
+        let lease = Lease {
+            session: session.clone(),
+            token: match self.0.is_shared() {
+                true => Uuid::now_v7(),
+                false => return Ok(Some(Lease::of_the_only(session))),
+            },
+        };
         let mut writer = self.0.writer().await?;
         let taken = sqlx::query(
-            "INSERT INTO lease (conversation, holder, ends_at) VALUES ($1, $2, $3)
-             ON CONFLICT (conversation) DO UPDATE
-             SET holder = excluded.holder, ends_at = excluded.ends_at
-             WHERE lease.holder = excluded.holder OR lease.ends_at <= $4",
+            "INSERT INTO lease (session, holder, token) VALUES ($1, $2, $3)
+             ON CONFLICT (session) DO UPDATE
+             SET holder = excluded.holder, token = excluded.token
+             WHERE lease.holder = excluded.holder OR NOT EXISTS (
+                 SELECT 1 FROM instance
+                 WHERE instance.name = lease.holder AND instance.ends_at > $4)",
         )
-        .bind(conversation.to_string())
-        .bind(holder.to_owned())
-        .bind(end(now, term))
-        .bind(now)
+        .bind(session.to_string())
+        .bind(self.0.instance.name.clone())
+        .bind(lease.token.to_string())
+        .bind(self.0.shared_now())
         .execute(writer.connection())
         .await?;
         writer.release();
-        Ok(taken.rows_affected() == 1)
+        Ok((taken.rows_affected() == 1).then_some(lease))
     }
 
-    /// False if the lease is no longer the holder's: another has taken the conversation, and what
-    /// the holder was doing there must stop.
-    pub async fn renew(
-        &self,
-        conversation: ConversationId,
-        holder: &str,
-        term: Duration,
-    ) -> Result<bool, StoreError> {
+    /// Giving up what was taken anew since, by us or by another, changes nothing.
+    pub async fn give_up(&self, lease: &Lease) -> Result<(), StoreError> {
+        if !self.0.is_shared() {
+            return Ok(());
+        }
         let mut writer = self.0.writer().await?;
-        let renewed =
-            sqlx::query("UPDATE lease SET ends_at = $3 WHERE conversation = $1 AND holder = $2")
-                .bind(conversation.to_string())
-                .bind(holder.to_owned())
-                .bind(end(row::now(), term))
-                .execute(writer.connection())
-                .await?;
+        sqlx::query("DELETE FROM lease WHERE session = $1 AND token = $2")
+            .bind(lease.session.to_string())
+            .bind(lease.token.to_string())
+            .execute(writer.connection())
+            .await?;
         writer.release();
-        Ok(renewed.rows_affected() == 1)
+        Ok(())
     }
 
-    /// Releasing what is another's changes nothing.
-    pub async fn release(
-        &self,
-        conversation: ConversationId,
-        holder: &str,
-    ) -> Result<(), StoreError> {
+    /// Makes a turn or run that has not ended ours. False if another instance has it, and lives, or it
+    /// has ended.
+    pub async fn adopt(&self, journal: JournalId) -> Result<bool, StoreError> {
+        if !self.0.is_shared() {
+            return Ok(true);
+        }
+        let (name, now) = (&self.0.instance.name, self.0.shared_now());
         let mut writer = self.0.writer().await?;
-        sqlx::query("DELETE FROM lease WHERE conversation = $1 AND holder = $2")
-            .bind(conversation.to_string())
-            .bind(holder.to_owned())
+        writer.begin().await?;
+        let mut adopted = 0;
+        for update in [
+            "UPDATE turn SET holder = $2 WHERE id = $1 AND stop IS NULL
+             AND (holder IS NULL OR holder = $2 OR NOT EXISTS (
+                 SELECT 1 FROM instance
+                 WHERE instance.name = turn.holder AND instance.ends_at > $3))",
+            "UPDATE run SET holder = $2 WHERE journal = $1 AND stop IS NULL
+             AND (holder IS NULL OR holder = $2 OR NOT EXISTS (
+                 SELECT 1 FROM instance
+                 WHERE instance.name = run.holder AND instance.ends_at > $3))",
+        ] {
+            let update = sqlx::query(update)
+                .bind(journal.0.to_string())
+                .bind(name.clone())
+                .bind(now);
+            adopted += update.execute(writer.connection()).await?.rows_affected();
+        }
+        if adopted > 0 {
+            for update in [TURNS_BELOW, RUNS_BELOW] {
+                let update = sqlx::query(update)
+                    .bind(journal.0.to_string())
+                    .bind(name.clone());
+                update.execute(writer.connection()).await?;
+            }
+        }
+        writer.commit().await?;
+        Ok(adopted > 0)
+    }
+
+    /// The turn waits, and any instance may go on with it.
+    pub async fn let_go(&self, turn: JournalId) -> Result<(), StoreError> {
+        if !self.0.is_shared() {
+            return Ok(());
+        }
+        let mut writer = self.0.writer().await?;
+        sqlx::query("UPDATE turn SET holder = NULL WHERE id = $1 AND holder = $2")
+            .bind(turn.0.to_string())
+            .bind(self.0.instance.name.clone())
             .execute(writer.connection())
             .await?;
         writer.release();
@@ -73,7 +126,22 @@ impl Leases<'_> {
     }
 }
 
-fn end(now: i64, term: Duration) -> i64 {
-    let term = i64::try_from(term.as_millis()).unwrap_or(i64::MAX);
-    now.saturating_add(term)
+impl Lease {
+    fn of_the_only(session: &SessionKey) -> Lease {
+        Lease {
+            session: session.clone(),
+            token: Uuid::nil(),
+        }
+    }
+
+    /// False if it was taken from us. If not, it is not until the transaction ends.
+    pub(crate) async fn holds(&self, connection: &mut AnyConnection) -> Result<bool, StoreError> {
+        let held =
+            sqlx::query("SELECT token FROM lease WHERE session = $1 AND token = $2 FOR UPDATE")
+                .bind(self.session.to_string())
+                .bind(self.token.to_string())
+                .fetch_optional(connection)
+                .await?;
+        Ok(held.is_some())
+    }
 }

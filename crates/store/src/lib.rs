@@ -14,6 +14,7 @@ mod crash;
 mod database;
 mod error;
 pub mod files;
+mod instance;
 mod journal;
 mod keys;
 mod leases;
@@ -35,7 +36,7 @@ mod timers;
 mod turns;
 mod vectors;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule};
 pub use capsules::{Capsules, WrittenRow};
@@ -44,16 +45,16 @@ pub use control::{ControlError, Events, request};
 pub use conversations::{
     Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
 };
-pub use costs::{Charge, Cost, CostRow, Costs, Expense, Grouping};
+pub use costs::{Charge, CostBy, CostLine, CostSum, Costs, Expense};
 pub use crash::{CRASH_POINTS, crash_point};
 pub use error::StoreError;
 pub use files::Files;
 pub use journal::{
-    CallIntent, CallOutcome, Ended, Finish, Journal, PastCall, RecordedCall, Run, RunStart,
-    Success, Tail,
+    CallIntent, CallOutcome, Ended, Finish, Journal, PastCall, RecordedCall, Run, RunCounts,
+    RunStart, Success, Tail,
 };
 pub use keys::{Key, Keys, new_key_text};
-pub use leases::Leases;
+pub use leases::{Lease, Leases};
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
 pub use open::{Durability, StoreOptions};
@@ -149,6 +150,18 @@ impl Store {
 
     pub fn leases(&self) -> Leases<'_> {
         Leases(&self.database)
+    }
+
+    /// After how long a silence another instance counts as gone; `None` where there are no others.
+    pub fn term(&self) -> Option<Duration> {
+        let database = &self.database;
+        database.is_shared().then_some(database.instance.term)
+    }
+
+    /// What this instance holds is anybody's at once. For its end in good order: nothing of its own
+    /// may be under way.
+    pub async fn leave(&self) -> Result<(), StoreError> {
+        self.database.leave().await
     }
 
     pub fn timers(&self) -> Timers<'_> {

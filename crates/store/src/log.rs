@@ -11,7 +11,8 @@ use sqlx::{AnyConnection, any::AnyRow};
 pub use self::find::{LogQuery, Speaker};
 use crate::{
     StoreError, crash_point,
-    database::{Database, Engine, next_id},
+    database::{Database, next_id},
+    instance::{self, left_behind},
     row::{self, get},
 };
 
@@ -23,7 +24,7 @@ pub enum LogRole {
     System,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
     pub id: String,
     pub name: String,
@@ -111,7 +112,8 @@ impl Log<'_> {
     ) -> Result<Arrival, StoreError> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
-        let arrival = insert_incoming(writer.connection(), incoming, reception).await?;
+        let holder = self.0.holder();
+        let arrival = insert_incoming(writer.connection(), incoming, reception, holder).await?;
         match arrival.repeated {
             // Keeps the number for the next row.
             true => writer.rollback().await?,
@@ -229,12 +231,10 @@ impl Log<'_> {
     /// The same number as before: nothing came in since, so that nobody need look. `None`: other
     /// processes may write to this log.
     pub fn arrivals(&self, session: &SessionKey) -> Option<u64> {
-        let alone = self.0.engine == Engine::Sqlite;
-        alone.then(|| self.0.arrivals.count(session))
+        (!self.0.is_shared()).then(|| self.0.arrivals.count(session))
     }
 
-    /// Sessions that have unanswered rows: after a start, where a crash may have cut in between a
-    /// message and its turn.
+    /// Sessions that have unanswered rows.
     pub async fn waiting(&self) -> Result<Vec<SessionKey>, StoreError> {
         let select = sqlx::query_scalar(
             "SELECT session FROM log
@@ -274,8 +274,31 @@ impl Log<'_> {
         self.settle(&[id], update).await
     }
 
-    /// Rows that listeners were dealing with and no turn has taken: after a start, those that a
-    /// crash has cut off.
+    /// Unanswered rows where a crash came between a message and its turn, oldest first: what came to
+    /// us before `start`, when we did not yet run, or to an instance that is gone.
+    pub async fn left_unanswered(&self, start: Timestamp) -> Result<Vec<LogRow>, StoreError> {
+        let select = concat!(
+            "SELECT * FROM log
+             WHERE role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0 AND ",
+            left_behind!("log", "written_at"),
+            " ORDER BY id"
+        );
+        let rows = self.0.left_behind(select, start).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// The same of rows that listeners were dealing with.
+    pub async fn left_offered(&self, start: Timestamp) -> Result<Vec<LogRow>, StoreError> {
+        let select = concat!(
+            "SELECT * FROM log WHERE offered = 1 AND turn IS NULL AND ",
+            left_behind!("log", "written_at"),
+            " ORDER BY id"
+        );
+        let rows = self.0.left_behind(select, start).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Rows that listeners are dealing with and no turn has taken.
     pub async fn offered(&self) -> Result<Vec<LogRow>, StoreError> {
         let select = "SELECT * FROM log WHERE offered = 1 AND turn IS NULL ORDER BY id";
         let rows = sqlx::query(select).fetch_all(&self.0.readers).await?;
@@ -297,6 +320,11 @@ impl Log<'_> {
     pub async fn take_for_turn(&self, turn: JournalId, ids: &[i64]) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
+        let (connection, name) = (writer.connection(), &self.0.instance.name);
+        if self.0.is_shared() && !instance::is_ours(connection, turn, name).await? {
+            writer.rollback().await?;
+            return Err(StoreError::Elsewhere(turn));
+        }
         match take(writer.connection(), turn, ids).await {
             Ok(()) => writer.commit().await,
             Err(error) => {
@@ -357,13 +385,14 @@ pub(crate) async fn insert_incoming(
     connection: &mut AnyConnection,
     incoming: &Incoming,
     reception: Reception,
+    holder: Option<String>,
 ) -> Result<Arrival, StoreError> {
     let id = next_id(connection, "log").await?;
     let role = reception.role.map(row::word).transpose()?;
     let inserted = sqlx::query(
         "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name, message_id,
-                          hidden, mentioned, sender_role, dismissed, offered)
-         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+                          hidden, mentioned, sender_role, dismissed, offered, holder)
+         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)
          ON CONFLICT (session, message_id) DO NOTHING",
     )
     .bind(id)
@@ -377,6 +406,7 @@ pub(crate) async fn insert_incoming(
     .bind(row::flag(incoming.mentioned))
     .bind(role)
     .bind(row::flag(reception.offered))
+    .bind(holder)
     .execute(&mut *connection)
     .await?;
     let repeated = inserted.rows_affected() == 0;

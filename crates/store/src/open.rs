@@ -6,6 +6,7 @@ use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use sqlx::{
@@ -19,11 +20,15 @@ use uuid::Uuid;
 use crate::{
     Files, Journal, Store, StoreError,
     database::{Database, Engine},
+    instance::{self, Instance},
 };
 
 const DATABASE_FILE: &str = "callgate.db";
 const INSTANCE_FILE: &str = "instance";
 const READERS: u32 = 4;
+/// Until others take over what an instance that is gone was doing. Longer than a server restarts and
+/// a machine stutters; what is taken over from one that lives still is lost to it, never done twice.
+const TERM: Duration = Duration::from_secs(15);
 
 /// What a write that has returned survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +46,8 @@ pub struct StoreOptions {
     pub url: Option<String>,
     pub data: PathBuf,
     pub durability: Durability,
+    /// For instances that share a database: how long one counts as alive that no longer says so.
+    pub term: Duration,
 }
 
 impl StoreOptions {
@@ -49,6 +56,7 @@ impl StoreOptions {
             url: None,
             data: data.into(),
             durability: Durability::default(),
+            term: TERM,
         }
     }
 }
@@ -67,12 +75,13 @@ impl Store {
             options: connect,
             writer: Mutex::new(None),
             arrivals: Default::default(),
-            instance: instance(&options.data)?,
+            instance: Instance::new(instance_name(&options.data)?, options.term),
         };
         migrate(&database).await?;
         drop(alone);
         files.sweep_soon();
         let database = Arc::new(database);
+        instance::live(&database).await?;
         Ok(Store {
             journal: Journal::new(Arc::clone(&database)),
             database,
@@ -153,6 +162,16 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
             "plugin_timers",
             include_str!("../migrations/0021_plugin_timers.sql"),
         ),
+        (
+            22,
+            "taking_over",
+            include_str!("../migrations/0022_taking_over.sql"),
+        ),
+        (
+            23,
+            "turn_sums",
+            include_str!("../migrations/0023_turn_sums.sql"),
+        ),
     ];
     let migrations = migrations.map(|(version, description, text)| {
         let (kind, sql) = (MigrationType::Simple, text.into_sql_str());
@@ -169,7 +188,7 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
 
 /// The name under which whoever owns this directory claims work that it shares with other instances.
 /// Called under the lock.
-fn instance(data: &Path) -> Result<String, StoreError> {
+fn instance_name(data: &Path) -> Result<String, StoreError> {
     let failed = |source| StoreError::Directory {
         path: data.to_owned(),
         source,

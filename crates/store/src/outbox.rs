@@ -1,5 +1,7 @@
 //! Messages on their way out. They enter with the outcome of the call that sent them and stay
-//! until delivered; a crash between delivery and its mark repeats it under the same id.
+//! until delivered; a crash between delivery and its mark repeats it under the same id. Of instances
+//! that share a database each hands over what it claimed, and a claim holds as long as its claimer
+//! lives.
 
 use callgate_contract::{JournalId, Message, Outbox, SessionKey};
 use sqlx::{AnyConnection, any::AnyRow};
@@ -26,9 +28,23 @@ pub struct Deliveries {
     pub failed: Vec<(i64, String)>,
 }
 
-/// Milliseconds after which a message that an instance has not delivered is anybody's again. Must be
-/// long against the time a delivery takes, and how far clocks differ.
-const CLAIM: i64 = 60_000;
+/// What follows an older message in the hands of another instance, which lives, is not ours.
+const LEAVE: &str = "UPDATE outbox SET claimed_by = NULL
+     WHERE delivered_at IS NULL AND claimed_by = $1
+       AND (CAST($3 AS TEXT) IS NULL OR session = $3)
+       AND EXISTS (
+           SELECT 1 FROM outbox AS older JOIN instance ON instance.name = older.claimed_by
+           WHERE older.delivered_at IS NULL AND older.session = outbox.session
+             AND older.id < outbox.id AND older.claimed_by <> $1 AND instance.ends_at > $2)";
+/// All else is, unless another one that lives has claimed it.
+const CLAIM: &str = "UPDATE outbox SET claimed_by = $1
+     WHERE delivered_at IS NULL
+       AND (CAST($3 AS TEXT) IS NULL OR session = $3)
+       AND (claimed_by IS NULL OR claimed_by <> $1)
+       AND NOT EXISTS (
+           SELECT 1 FROM outbox AS older JOIN instance ON instance.name = older.claimed_by
+           WHERE older.delivered_at IS NULL AND older.session = outbox.session
+             AND older.id <= outbox.id AND older.claimed_by <> $1 AND instance.ends_at > $2)";
 
 pub struct QueuedMessages<'a>(pub(crate) &'a Database);
 
@@ -64,24 +80,31 @@ impl QueuedMessages<'_> {
             let (by, role) = (Some(journal), LogRole::Assistant);
             log::append(connection, by, session, role, &message.parts).await?;
         }
-        queue(connection, message).await?;
+        queue(connection, message, self.0.holder()).await?;
         writer.commit().await
     }
 
-    /// Hands over every pending message that no other instance is handing over. After a failure the
-    /// session's later messages wait, so that nobody reads an answer before its question.
-    pub async fn deliver_pending(
-        &self,
-        session: Option<&SessionKey>,
-        outbox: &dyn Outbox,
-    ) -> Result<Deliveries, StoreError> {
-        self.deliver_as(&self.0.instance, session, outbox).await
+    /// Sessions in which an instance that is gone has left messages.
+    pub async fn left_behind(&self) -> Result<Vec<SessionKey>, StoreError> {
+        let sessions: Vec<String> = sqlx::query_scalar(
+            "SELECT session FROM outbox
+             WHERE delivered_at IS NULL AND claimed_by <> $1 AND NOT EXISTS (
+                 SELECT 1 FROM instance
+                 WHERE instance.name = outbox.claimed_by AND instance.ends_at > $2)
+             GROUP BY session ORDER BY MIN(id)",
+        )
+        .bind(self.0.instance.name.clone())
+        .bind(self.0.shared_now())
+        .fetch_all(&self.0.readers)
+        .await?;
+        sessions.iter().map(|key| row::read_session(key)).collect()
     }
 
-    /// Under the name of another instance.
-    pub async fn deliver_as(
+    /// Hands over every pending message that no other instance is handing over. After a failure the
+    /// session's later messages wait, so that nobody reads an answer before its question. In this
+    /// process one at a time may do so for a session.
+    pub async fn deliver_pending(
         &self,
-        instance: &str,
         session: Option<&SessionKey>,
         outbox: &dyn Outbox,
     ) -> Result<Deliveries, StoreError> {
@@ -89,13 +112,16 @@ impl QueuedMessages<'_> {
         let mut stuck: Vec<SessionKey> = Vec::new();
         // Again after each round: another instance leaves us what it wrote meanwhile.
         loop {
-            let mut claimed = self.claim(instance, session).await?;
+            let mut claimed = self.pending(session).await?;
+            if !claimed.is_empty() && self.0.is_shared() {
+                claimed = self.claim(session).await?;
+            }
             claimed.retain(|pending| !stuck.contains(&pending.message.session));
             if claimed.is_empty() {
                 break;
             }
             for Pending { id, message } in claimed {
-                if stuck.contains(&message.session) {
+                if stuck.contains(&message.session) || !self.is_ours(id).await? {
                     continue;
                 }
                 match outbox.deliver(id, &message).await {
@@ -111,57 +137,67 @@ impl QueuedMessages<'_> {
                 }
             }
         }
-        if !stuck.is_empty() {
-            self.unclaim(instance, session).await?;
+        if !stuck.is_empty() && self.0.is_shared() {
+            self.unclaim(session).await?;
         }
         Ok(done)
     }
 
-    /// Oldest first. A message whose session has an older one in other hands stays where it is.
-    async fn claim(
-        &self,
-        instance: &str,
-        session: Option<&SessionKey>,
-    ) -> Result<Vec<Pending>, StoreError> {
-        let now = row::now();
+    /// Oldest first. A message whose session has an older one in other hands is left to those, also
+    /// where we had put it on its way ourselves.
+    async fn claim(&self, session: Option<&SessionKey>) -> Result<Vec<Pending>, StoreError> {
         let mut writer = self.0.writer().await?;
+        writer.begin().await?;
+        // One after the other, and with those that put messages on their way: an older message that
+        // is being claimed would not be seen.
+        sqlx::query("UPDATE counter SET value = value WHERE name = 'outbox'")
+            .execute(writer.connection())
+            .await?;
+        let (session, now) = (session.map(SessionKey::to_string), self.0.shared_now());
+        for update in [LEAVE, CLAIM] {
+            let update = sqlx::query(update)
+                .bind(self.0.instance.name.clone())
+                .bind(now)
+                .bind(session.clone());
+            update.execute(writer.connection()).await?;
+        }
         let claimed = sqlx::query(
-            "UPDATE outbox SET claimed_by = $1, claimed_until = $2
-             WHERE delivered_at IS NULL AND (CAST($4 AS TEXT) IS NULL OR session = $4)
-               AND (claimed_by IS NULL OR claimed_by = $1 OR claimed_until <= $3)
-               AND NOT EXISTS (
-                   SELECT 1 FROM outbox AS older
-                   WHERE older.delivered_at IS NULL AND older.session = outbox.session
-                     AND older.id < outbox.id AND older.claimed_by <> $1
-                     AND older.claimed_until > $3)
-             RETURNING id, session, parts",
+            "SELECT id, session, parts FROM outbox
+             WHERE delivered_at IS NULL AND claimed_by = $1
+               AND (CAST($2 AS TEXT) IS NULL OR session = $2) ORDER BY id",
         )
-        .bind(instance.to_owned())
-        .bind(now.saturating_add(CLAIM))
-        .bind(now)
-        .bind(session.map(SessionKey::to_string))
+        .bind(self.0.instance.name.clone())
+        .bind(session)
         .fetch_all(writer.connection())
         .await?;
-        writer.release();
-        let pending: Result<Vec<Pending>, StoreError> = claimed.iter().map(read).collect();
-        let mut pending = pending?;
-        pending.sort_by_key(|pending| pending.id);
-        Ok(pending)
+        writer.commit().await?;
+        claimed.iter().map(read).collect()
+    }
+
+    /// False if we were silent for so long that another instance has claimed it.
+    async fn is_ours(&self, id: i64) -> Result<bool, StoreError> {
+        if !self.0.is_shared() {
+            return Ok(true);
+        }
+        let ours = sqlx::query(
+            "SELECT id FROM outbox WHERE id = $1 AND claimed_by = $2 AND delivered_at IS NULL",
+        )
+        .bind(id)
+        .bind(self.0.instance.name.clone())
+        .fetch_optional(&self.0.readers)
+        .await?;
+        Ok(ours.is_some())
     }
 
     /// What could not be delivered is anybody's again.
-    async fn unclaim(
-        &self,
-        instance: &str,
-        session: Option<&SessionKey>,
-    ) -> Result<(), StoreError> {
+    async fn unclaim(&self, session: Option<&SessionKey>) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
         sqlx::query(
-            "UPDATE outbox SET claimed_by = NULL, claimed_until = NULL
+            "UPDATE outbox SET claimed_by = NULL
              WHERE delivered_at IS NULL AND claimed_by = $1
                AND (CAST($2 AS TEXT) IS NULL OR session = $2)",
         )
-        .bind(instance.to_owned())
+        .bind(self.0.instance.name.clone())
         .bind(session.map(SessionKey::to_string))
         .execute(writer.connection())
         .await?;
@@ -185,16 +221,23 @@ impl QueuedMessages<'_> {
     }
 }
 
+/// Whoever puts it on its way hands it over as well, unless that one ends before.
 pub(crate) async fn queue(
     connection: &mut AnyConnection,
     message: &Message,
+    claimed_by: Option<String>,
 ) -> Result<(), StoreError> {
     let id = next_id(connection, "outbox").await?;
-    sqlx::query("INSERT INTO outbox (id, session, parts, queued_at) VALUES ($1, $2, $3, $4)")
+    let insert = sqlx::query(
+        "INSERT INTO outbox (id, session, parts, queued_at, claimed_by)
+         VALUES ($1, $2, $3, $4, $5)",
+    );
+    insert
         .bind(id)
         .bind(message.session.to_string())
         .bind(row::json("parts", &message.parts)?)
         .bind(row::now())
+        .bind(claimed_by)
         .execute(connection)
         .await?;
     Ok(())

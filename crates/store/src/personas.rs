@@ -3,7 +3,7 @@
 
 use callgate_contract::{Mode, SessionKey};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 
 use crate::{
@@ -56,7 +56,7 @@ impl Persona {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPersona {
     pub name: String,
     pub system_prompt: String,
@@ -64,6 +64,19 @@ pub struct NewPersona {
     pub methods: Option<Vec<String>>,
     pub mode: Mode,
     pub model: Option<String>,
+}
+
+impl From<Persona> for NewPersona {
+    fn from(persona: Persona) -> Self {
+        NewPersona {
+            name: persona.name,
+            system_prompt: persona.system_prompt,
+            begin_dialogs: persona.begin_dialogs,
+            methods: persona.methods,
+            mode: persona.mode,
+            model: persona.model,
+        }
+    }
 }
 
 /// `None` leaves a field as it is.

@@ -139,8 +139,9 @@ impl Timers<'_> {
             hidden: false,
             mentioned: true,
         };
+        let (reception, holder) = (Reception::default(), self.0.holder());
         let arrival =
-            log::insert_incoming(writer.connection(), &incoming, Reception::default()).await?;
+            log::insert_incoming(writer.connection(), &incoming, reception, holder).await?;
         crash_point("timer.before_fire_commit");
         writer.commit().await?;
         self.0.arrivals.tell(&arrival.row.session);

@@ -2,6 +2,7 @@
 //! after a crash it goes on from its record. A recorded reply is never overwritten; the end, the
 //! history and the answer on its way out are one transaction.
 
+mod altered;
 mod read;
 mod spent;
 mod sums;
@@ -17,12 +18,11 @@ pub use self::{
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
 use crate::{
-    Charge, Journal, StoreError, changes, conversations,
+    Charge, Journal, Lease, StoreError, changes, conversations,
     costs::{self, Spender},
     crash_point,
     journal::Write,
-    log,
-    row::{self, get},
+    log, row,
 };
 
 pub struct Turns<'a>(pub(crate) &'a Journal);
@@ -31,9 +31,26 @@ impl Turns<'_> {
     /// Durable when it returns, together with the taking of the log rows it answers. On an error
     /// there is no turn and nothing was taken.
     pub async fn begin(&self, turn: &TurnStart, answers: &[i64]) -> Result<(), StoreError> {
+        self.begin_under(None, turn, answers).await
+    }
+
+    /// The same under the session's lease: refused where another instance has that by now.
+    pub async fn begin_under(
+        &self,
+        lease: Option<&Lease>,
+        turn: &TurnStart,
+        answers: &[i64],
+    ) -> Result<(), StoreError> {
+        let database = &self.0.database;
+        let lease = lease.filter(|_| database.is_shared());
         let mut write = self.0.write(true).await?;
         let begun = async {
-            insert(write.connection(), turn).await?;
+            if let Some(lease) = lease
+                && !lease.holds(write.connection()).await?
+            {
+                return Err(StoreError::Elsewhere(turn.id));
+            }
+            insert(write.connection(), turn, database.holder()).await?;
             log::take(write.connection(), turn.id, answers).await
         };
         if let Err(error) = begun.await {
@@ -54,7 +71,7 @@ impl Turns<'_> {
         number: u32,
         request: Option<&Json>,
     ) -> Result<(), StoreError> {
-        let mut write = self.0.write(false).await?;
+        let mut write = self.0.write_to(turn, false).await?;
         let asked = sqlx::query(
             "INSERT INTO round (turn, number, request, asked_at, attempts)
              VALUES ($1, $2, $3, $4, 1)
@@ -86,7 +103,7 @@ impl Turns<'_> {
         charge: &Charge,
     ) -> Result<(), StoreError> {
         crash_point("turn.before_reply");
-        let mut write = self.0.write(true).await?;
+        let mut write = self.0.write_to(turn, true).await?;
         let first = answer(write.connection(), turn, number, reply, charge).await?;
         if !first {
             return Err(refused_reply(write, turn, number).await?);
@@ -100,26 +117,39 @@ impl Turns<'_> {
     /// its conversation, the answer in the outbox. Refused once it has ended.
     pub async fn finish(&self, turn: JournalId, end: TurnEnd<'_>) -> Result<(), StoreError> {
         crash_point("turn.before_finish");
-        let mut write = self.0.write(true).await?;
+        let holder = self.0.database.holder();
+        let mut write = self.0.write_to(turn, true).await?;
         let connection = write.connection();
         if !close(connection, turn, &end).await? {
             write.rollback().await?;
             self.get(turn).await?;
             return Err(StoreError::TurnFinished(turn));
         }
-        settle(connection, turn, &end).await?;
+        settle(connection, turn, &end, holder).await?;
         crash_point("turn.before_finish_commit");
         write.commit().await?;
         crash_point("turn.after_finish");
         Ok(())
     }
+
+    /// Every text of the turn goes; its id, hashes, counts and costs stay.
+    pub async fn erase(&self, turn: JournalId) -> Result<(), StoreError> {
+        let mut write = self.0.write(true).await?;
+        conversations::erase_turn(write.connection(), turn).await?;
+        write.commit().await?;
+        self.0.database.scrub().await
+    }
 }
 
-async fn insert(connection: &mut AnyConnection, turn: &TurnStart) -> Result<(), StoreError> {
+async fn insert(
+    connection: &mut AnyConnection,
+    turn: &TurnStart,
+    holder: Option<String>,
+) -> Result<(), StoreError> {
     let inserted = sqlx::query(
         "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
-                           methods, parent, depth, plan, started_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                           methods, parent, depth, plan, started_at, holder)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
          ON CONFLICT (id) DO NOTHING",
     )
     .bind(turn.id.0.to_string())
@@ -135,6 +165,7 @@ async fn insert(connection: &mut AnyConnection, turn: &TurnStart) -> Result<(), 
     .bind(i64::from(turn.depth))
     .bind(turn.plan.to_string())
     .bind(row::now())
+    .bind(holder)
     .execute(connection)
     .await?;
     match inserted.rows_affected() {
@@ -156,11 +187,10 @@ async fn answer(
     let tokens_in = row::count(usage.map_or(0, |usage| usage.input));
     let tokens_out = row::count(usage.map_or(0, |usage| usage.output));
     let money = usage.and_then(|usage| usage.money).map(row::count);
-    let now = row::now();
-    let asked_at: Option<i64> = sqlx::query_scalar(
+    let answered = sqlx::query(
         "UPDATE round SET reply = $3, reply_hash = $4, usage = $5, tokens_in = $6,
                           tokens_out = $7, money = $8, answered_at = $9
-         WHERE turn = $1 AND number = $2 AND answered_at IS NULL RETURNING asked_at",
+         WHERE turn = $1 AND number = $2 AND answered_at IS NULL",
     )
     .bind(turn.0.to_string())
     .bind(i64::from(number))
@@ -170,30 +200,16 @@ async fn answer(
     .bind(tokens_in)
     .bind(tokens_out)
     .bind(money)
-    .bind(now)
-    .fetch_optional(&mut *connection)
+    .bind(row::now())
+    .execute(&mut *connection)
     .await?;
-    let Some(asked_at) = asked_at else {
+    if answered.rows_affected() == 0 {
         return Ok(false);
-    };
-    let spender = sqlx::query(
-        "UPDATE turn SET tokens_in = tokens_in + $2, tokens_out = tokens_out + $3,
-                         millis = millis + $4,
-                         money = COALESCE(money + $5, money, $5)
-         WHERE id = $1 RETURNING session, user_name",
-    )
-    .bind(turn.0.to_string())
-    .bind(tokens_in)
-    .bind(tokens_out)
-    .bind((now - asked_at).max(0))
-    .bind(money)
-    .fetch_one(&mut *connection)
-    .await?;
+    }
     let spender = Spender {
         id: format!("{}/{number}", turn.0),
         turn: Some(turn),
-        session: get(&spender, "session")?,
-        user: get(&spender, "user_name")?,
+        of: None,
     };
     costs::insert(connection, spender, charge).await?;
     Ok(true)
@@ -244,8 +260,9 @@ async fn settle(
     connection: &mut AnyConnection,
     turn: JournalId,
     end: &TurnEnd<'_>,
+    holder: Option<String>,
 ) -> Result<(), StoreError> {
-    changes::apply(connection, turn, end.changes).await?;
+    changes::apply(connection, turn, end.changes, holder).await?;
     let conversation: Option<String> =
         sqlx::query_scalar("SELECT conversation FROM turn WHERE id = $1")
             .bind(turn.0.to_string())

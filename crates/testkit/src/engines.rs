@@ -1,8 +1,8 @@
 //! Running one test on each engine, each time with a fresh data directory and database.
 
-use std::{fmt, path::Path};
+use std::{fmt, path::Path, time::Duration};
 
-use callgate_store::{Durability, Store, StoreOptions};
+use callgate_store::{Store, StoreOptions};
 use tempfile::TempDir;
 
 use crate::postgres;
@@ -29,8 +29,7 @@ impl Home {
         let directory = TempDir::with_prefix("callgate-test-").expect("a temporary directory");
         let options = StoreOptions {
             url,
-            data: directory.path().join("data"),
-            durability: Durability::Process,
+            ..StoreOptions::new(directory.path().join("data"))
         };
         Home {
             options,
@@ -53,6 +52,21 @@ impl Home {
     pub async fn cut_connections(&self) {
         let url = self.options.url.as_ref().expect("a PostgreSQL store");
         postgres::cut_connections(url).await;
+    }
+
+    /// Of another instance on the same database, with a data directory of its own.
+    ///
+    /// # Panics
+    /// On SQLite, which belongs to one data directory.
+    pub fn of_another(&self) -> Home {
+        let url = self.options.url.clone().expect("a PostgreSQL store");
+        Home::new(Some(url))
+    }
+
+    /// Takes over what another instance was doing once that has been silent for so long.
+    pub fn with_term(mut self, term: Duration) -> Home {
+        self.options.term = term;
+        self
     }
 
     pub fn data(&self) -> &Path {

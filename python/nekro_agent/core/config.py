@@ -1,11 +1,13 @@
 """The host's settings in the shape plugins read them: `config`, one object for the whole process.
 
 Compat(nekro): names and defaults are Nekro Agent's. The model groups are the host's models. Keys and
-addresses of providers stay in the host: a group has the host's own address and a key lent to this worker.
+addresses of providers stay in the host: a group has the host's own address and a key lent to the plugin.
 """
 
 from pathlib import Path
 from typing import Any, Literal
+
+from callgate_worker import host
 
 from nekro_agent import texts
 from nekro_agent.core.core_utils import ConfigBase
@@ -116,7 +118,7 @@ class CoreConfig(ConfigBase):
         if group is None:
             known = ", ".join(self.MODEL_GROUPS) or "none"
             raise KeyError(texts.NO_MODEL_GROUP.format(name=model_name, known=known))
-        return group
+        return group.model_copy(update=_lent())
 
     def require_advanced_command(self) -> bool:
         if not self.ENABLE_ADVANCED_COMMAND:
@@ -150,6 +152,15 @@ def learn(settings: dict[str, Any], models: list[dict[str, Any]]) -> None:
     config.MODEL_GROUPS.clear()
     config.MODEL_GROUPS.update(groups)
     set_system_lang(SupportedLang(config.SYSTEM_LANG))
+
+
+def _lent() -> dict[str, str]:
+    """Address and key of the plugin that asks, so that what it spends is its own."""
+    try:
+        gateway = host.call_now("model_gateway")
+    except host.HostError:
+        return {}
+    return {"BASE_URL": gateway["base_url"], "API_KEY": gateway["key"]}
 
 
 def _group(model: dict[str, Any], settings: dict[str, Any]) -> ModelConfigGroup:

@@ -3,6 +3,7 @@
 import asyncio
 import compileall
 import faulthandler
+import gc
 import json
 import os
 import select
@@ -138,11 +139,13 @@ class Worker:
         if plugin in self._loaded:
             self._loaded.remove(plugin)
         await self._flavour.unload(plugin)
+        # Its code is a web of cycles; one that is loaded anew should not meet it.
+        gc.collect()
 
     async def shutdown(self) -> None:
-        for plugin in reversed(self._loaded.copy()):
+        for plugin in self._loaded[::-1]:
             try:
-                await self.unload(plugin)
+                await self._flavour.unload(plugin)
             except Exception as error:
                 print(f"{plugin} did not unload: {error!r}", file=sys.stderr)
         self._ending = True

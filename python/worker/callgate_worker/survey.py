@@ -31,6 +31,8 @@ _NEEDS = {
     "selenium": "a browser (selenium)",
 }
 _NEEDED_NAMES = {"get_onebot_v11_bot": "OneBot"}
+# Compat(astrbot): packages that it ships, so that plugins do not name them, and that are too large for everybody.
+_SHIPPED = {"astrbot": {"faiss": "faiss-cpu", "pypdf": "pypdf", "rank_bm25": "rank-bm25"}}
 
 
 def survey(path: Path) -> dict[str, Any]:
@@ -58,6 +60,7 @@ def survey(path: Path) -> dict[str, Any]:
     found["flavour"] = _flavour(path, imports, about) or _told_by(broken)
     for inner in nodes.values():
         found["dynamic"] += [spec for spec in _dynamic(inner) if spec not in found["dynamic"]]
+    found["requirements"] += _shipped(found, imports)
     found["needs"] = _needs(path, nodes, imports)
     judged = rules.judge(
         found["flavour"], {_place(source, path): tree for source, tree in trees.items()}
@@ -141,6 +144,18 @@ def _called(node: ast.Call) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
+
+
+def _shipped(found: dict[str, Any], imports: dict[Path, list[tuple[str, int]]]) -> list[str]:
+    """What its upstream would have had for it, unless it says so itself."""
+    shipped = _SHIPPED.get(found["flavour"] or "", {})
+    imported = {name.partition(".")[0] for names in imports.values() for name, _ in names}
+    named = " ".join(found["requirements"]).lower().replace("_", "-")
+    return [
+        package
+        for module, package in shipped.items()
+        if module in imported and module.replace("_", "-") not in named
+    ]
 
 
 def _needs(

@@ -38,10 +38,57 @@ export interface Happening {
 
 type Hear = (happening: Happening | "reset") => void;
 
+/** Milliseconds until a stream that was closed for good is opened again. */
+const AGAIN = 2000;
+/** Milliseconds for which a tab that nobody sees goes on listening. */
+const UNSEEN = 60_000;
+
+interface Ears {
+  opened: () => void;
+  lost?: () => void;
+  heard: (happening: Happening) => void;
+  /** Something was missed. */
+  reset?: () => void;
+}
+
+/** Hears until the returned function is called, whatever ends the stream in between. */
+function stream(path: string, ears: Ears): () => void {
+  let source: EventSource;
+  let again = 0;
+  const open = () => {
+    source = new EventSource(path);
+    source.onopen = ears.opened;
+    source.onmessage = (message) => ears.heard(JSON.parse(message.data));
+    source.addEventListener("reset", () => ears.reset?.());
+    source.onerror = () => {
+      ears.lost?.();
+      // As when the server was away for long: the browser gives up, we do not.
+      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN);
+    };
+  };
+  open();
+  return () => {
+    clearTimeout(again);
+    source.close();
+  };
+}
+
 class Live {
   connected = $state(true);
-  #source: EventSource | null = null;
+  #close: (() => void) | null = null;
+  /** Whether anything was heard before. */
+  #again = false;
   #ears = new Set<Hear>();
+  #unseen = 0;
+
+  constructor() {
+    // Browsers keep few connections to one server: tabs that nobody looks at leave them to others.
+    document.addEventListener("visibilitychange", () => {
+      clearTimeout(this.#unseen);
+      if (!document.hidden) this.#open();
+      else this.#unseen = setTimeout(() => this.#pause(), UNSEEN);
+    });
+  }
 
   /** Hears until the returned function is called. */
   listen(hear: Hear): () => void {
@@ -51,24 +98,22 @@ class Live {
   }
 
   #open() {
-    if (this.#source) return;
-    const source = new EventSource("/api/events");
-    this.#source = source;
-    source.onopen = () => {
-      const back = !this.connected;
-      this.connected = true;
-      if (back) this.#tell("reset");
-    };
-    source.onerror = () => {
-      this.connected = false;
-      // Closed for good, as when the server was away for long: the browser gives up, we do not.
-      if (source.readyState === EventSource.CLOSED) {
-        this.#source = null;
-        setTimeout(() => this.#open(), 2000);
-      }
-    };
-    source.onmessage = (message) => this.#tell(JSON.parse(message.data));
-    source.addEventListener("reset", () => this.#tell("reset"));
+    if (!this.#ears.size) return;
+    this.#close ??= stream("/api/events", {
+      opened: () => {
+        this.connected = true;
+        if (this.#again) this.#tell("reset");
+        this.#again = true;
+      },
+      lost: () => (this.connected = false),
+      heard: (happening) => this.#tell(happening),
+      reset: () => this.#tell("reset"),
+    });
+  }
+
+  #pause() {
+    this.#close?.();
+    this.#close = null;
   }
 
   #tell(happening: Happening | "reset") {
@@ -78,12 +123,8 @@ class Live {
 
 export const live = new Live();
 
-/** Lines of the log as they are written; told to those who ask for them alone, since they are many. */
-export function hearLogs(hear: (line: LogLine) => void): () => void {
-  const source = new EventSource("/api/events?topics=logs");
-  source.onmessage = (message) => {
-    const { log } = (JSON.parse(message.data) as Happening).event;
-    if (log) hear(log);
-  };
-  return () => source.close();
+/** Lines of the log as they are written; told to those who ask for them alone, since they are many.
+ * What was written before is to be read when the stream is `opened`, or lines between are missed. */
+export function hearLogs(opened: () => void, hear: (line: LogLine) => void): () => void {
+  return stream("/api/events?topics=logs", { opened, heard: ({ event }) => event.log && hear(event.log) });
 }

@@ -2,6 +2,7 @@
 // behind that, and the one that runs. It changes nothing but by saying, stopping and branching.
 import { get, patch, post, type Approval, type Conversation, type List, type Part, type Row, type Session, type Turn } from "../api/client";
 import { live, type Happening } from "../api/live.svelte";
+import { inTurn } from "../parts/inTurn";
 import { absorb, empty, recorded, type Card, type Step, type Whole } from "./card";
 import { arranged, textOf, visible, type History, type Item } from "./rows";
 
@@ -9,6 +10,12 @@ const PIECE = 60;
 /** Pieces read at once to find the rows of an old conversation. */
 const FAR = 8;
 const TITLE = 60;
+
+/** The first line, and of a long one as many whole words as there is room for. */
+function titleOf(text: string): string {
+  const line = text.split("\n")[0] ?? "";
+  return line.length <= TITLE ? line : `${line.slice(0, TITLE).replace(/\s+\S*$/, "")}…`;
+}
 
 export class ChatSession {
   ready = $state(false);
@@ -23,8 +30,6 @@ export class ChatSession {
   #turns = $state<Turn[]>([]);
   #cards = $state<Record<string, Card>>({});
   #conversation = $state<History | null>(null);
-  #reading: Promise<void> | null = null;
-  #stale = false;
   #other = false;
   /** How many events of turns were heard. */
   #heard = 0;
@@ -89,18 +94,7 @@ export class ChatSession {
     await this.read();
   }
 
-  /** One at a time; what is asked for meanwhile is done once more, after it. */
-  async read(): Promise<void> {
-    this.#stale = true;
-    this.#reading ??= (async () => {
-      while (this.#stale) {
-        this.#stale = false;
-        await this.#readNow();
-      }
-      this.#reading = null;
-    })();
-    return this.#reading;
-  }
+  readonly read = inTurn(() => this.#readNow());
 
   async #readNow(): Promise<void> {
     const heard = this.#heard;
@@ -128,7 +122,7 @@ export class ChatSession {
       } else if (heard === this.#heard) {
         this.running = null;
       } else {
-        this.#stale = true;
+        void this.read();
       }
       await this.#name();
       this.ready = true;
@@ -160,7 +154,7 @@ export class ChatSession {
       this.error = error;
       return false;
     }
-    this.#title = text.split("\n")[0]?.slice(0, TITLE) ?? "";
+    this.#title = titleOf(text);
     for (const wait of [120, 600, 2000]) setTimeout(() => this.#sent && void this.read(), wait);
     return true;
   }

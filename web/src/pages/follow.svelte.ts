@@ -33,6 +33,12 @@ export class Follow {
     };
   };
 
+  /** At the beginning, where there is nothing to follow yet. */
+  begin(): void {
+    this.following = false;
+    if (this.#node) this.#node.scrollTop = 0;
+  }
+
   end(): void {
     this.following = true;
     this.#down();

@@ -2,15 +2,20 @@
 // stays text.
 
 export type Inline =
-  | { kind: "text" | "code" | "strong" | "em"; text: string }
+  | { kind: "text"; text: string }
+  | { kind: "code"; text: string }
+  | { kind: "strong"; inner: Inline[] }
+  | { kind: "em"; inner: Inline[] }
   | { kind: "link"; text: string; href: string };
 export type Block =
   | { kind: "paragraph"; inlines: Inline[] }
   | { kind: "heading"; level: number; inlines: Inline[] }
   | { kind: "code"; text: string; language: string }
-  | { kind: "list"; ordered: boolean; items: Inline[][] }
+  /** `depth`: how far in it stands. */
+  | { kind: "list"; ordered: boolean; start: number; depth: number; items: Inline[][] }
   | { kind: "table"; head: Inline[][]; rows: Inline[][][] }
-  | { kind: "quote"; inlines: Inline[] };
+  | { kind: "quote"; inlines: Inline[] }
+  | { kind: "rule" };
 
 // Every repeat is bounded: text that opens and never closes must not cost its length squared.
 const INLINE =
@@ -23,8 +28,9 @@ export function inlines(text: string): Inline[] {
     if (match.index > end) found.push({ kind: "text", text: text.slice(end, match.index) });
     const [whole, code, strong, em, label, href, bare] = match;
     if (code !== undefined) found.push({ kind: "code", text: code });
-    else if (strong !== undefined) found.push({ kind: "strong", text: strong });
-    else if (em !== undefined) found.push({ kind: "em", text: em });
+    // What is inside holds no star, so that this goes no deeper.
+    else if (strong !== undefined) found.push({ kind: "strong", inner: inlines(strong) });
+    else if (em !== undefined) found.push({ kind: "em", inner: inlines(em) });
     else if (href !== undefined) found.push({ kind: "link", text: label ?? href, href });
     else found.push({ kind: "link", text: bare ?? whole, href: bare ?? whole });
     end = match.index + whole.length;
@@ -36,6 +42,10 @@ export function inlines(text: string): Inline[] {
 const cells = (line: string) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => inlines(cell.trim()));
 const isTable = (line: string, next: string) => line.includes("|") && next.includes("-") && next.includes("|") && /^[\s|:-]+$/.test(next);
 
+const DEEPEST = 4;
+const CONTINUED = /^\s{2,}\S/;
+const MARKED = /^\s*(?:[-*•]|\d+[.)]|```|\||>|#)/;
+
 export function blocks(text: string): Block[] {
   const found: Block[] = [];
   const lines = text.split("\n");
@@ -46,9 +56,9 @@ export function blocks(text: string): Block[] {
   };
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? "";
-    const fence = /^\s*```(\w*)\s*$/.exec(line);
+    const fence = /^\s*```\s*([\w+#.-]{0,30})[^`]*$/.exec(line);
     const heading = /^(#{1,4})\s+(.*)/.exec(line);
-    const item = /^\s*(?:[-*•]|(\d+)[.)])\s+(.*)/.exec(line);
+    const item = /^(\s*)(?:[-*•]|(\d{1,9})[.)])\s+(.*)/.exec(line);
     if (fence) {
       flush();
       const code: string[] = [];
@@ -65,10 +75,18 @@ export function blocks(text: string): Block[] {
       found.push({ kind: "heading", level: heading[1]?.length ?? 1, inlines: inlines(heading[2] ?? "") });
     } else if (item) {
       flush();
-      const ordered = item[1] !== undefined;
+      const [, indent = "", number, first = ""] = item;
+      const [ordered, depth] = [number !== undefined, Math.min(DEEPEST, Math.floor(indent.replaceAll("\t", "    ").length / 2))];
+      // What follows further in, with no mark of its own, still belongs to the item.
+      const text = [first];
+      while (CONTINUED.test(lines[at + 1] ?? "") && !MARKED.test(lines[at + 1] ?? "")) text.push((lines[++at] ?? "").trim());
       const last = found.at(-1);
-      if (last?.kind === "list" && last.ordered === ordered) last.items.push(inlines(item[2] ?? ""));
-      else found.push({ kind: "list", ordered, items: [inlines(item[2] ?? "")] });
+      const whole = inlines(text.join("\n"));
+      if (last?.kind === "list" && last.ordered === ordered && last.depth === depth) last.items.push(whole);
+      else found.push({ kind: "list", ordered, start: Number(number ?? 1), depth, items: [whole] });
+    } else if (/^\s*([-*_])(?:\s*\1){2,}\s*$/.test(line)) {
+      flush();
+      found.push({ kind: "rule" });
     } else if (/^>\s?/.test(line)) {
       flush();
       const quoted = [line];

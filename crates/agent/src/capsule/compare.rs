@@ -2,7 +2,7 @@
 //! difference is the one that explains the others.
 
 use callgate_contract::{
-    Arguments, CallArguments, JournalId, Mode, ModelReply, Stop, ToolCall, TurnStop, codec, json,
+    Arguments, CallArguments, JournalId, Mode, ModelReply, Stop, ToolCall, TurnStop, json,
 };
 use callgate_gate::{Gate, recorded_arguments};
 use callgate_store::{Run, TurnFinish};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::format::{CallRecord, RunRecord, TurnRecord};
-use crate::{CallReport, RunReport, extract, host};
+use crate::{CallReport, RunReport, extract, history::from_json, host, turn::altered};
 
 /// Where in the capsule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,9 +196,13 @@ fn compare_calls(
             call: Some(*sequence),
             ..place.clone()
         };
-        let (name, arguments) = (&call.name, arguments(call));
+        let (name, arguments) = (&call.name, arguments(turn, *sequence, call));
+        let known_as = match host::is_of_loop(&recorded.method, name) {
+            true => &recorded.method,
+            false => name,
+        };
         let is_it = arguments.as_ref().is_some_and(|arguments| {
-            gate.is_recorded(&recorded.call(turn.id), name, arguments.clone())
+            gate.is_recorded(&recorded.call(turn.id), known_as, arguments.clone())
         });
         if !is_it {
             let found = json!({ "method": name, "arguments": call.arguments });
@@ -208,9 +212,13 @@ fn compare_calls(
     None
 }
 
-fn arguments(call: &ToolCall) -> Option<Arguments> {
-    let CallArguments::Object(object) = &call.arguments else {
-        return None;
+/// What the call was made with: what the model wrote, or what plugins made of it.
+fn arguments(turn: &TurnRecord, sequence: u64, call: &ToolCall) -> Option<Arguments> {
+    let made = turn.altered.get(&altered::arguments_of(sequence));
+    let object = match (made, &call.arguments) {
+        (Some(made), _) => made.as_object()?,
+        (None, CallArguments::Object(written)) => written,
+        (None, CallArguments::Malformed(_)) => return None,
     };
     let named = object.iter().map(|(name, value)| {
         let value = json::from_json(value.clone()).ok()?;
@@ -248,7 +256,8 @@ fn compare_messages(turn: &TurnRecord, found: &Found, whole: bool) -> Option<Dif
             call: (role == Some("tool")).then_some(sequence),
             ..Place::default()
         };
-        if was != is && !(role == Some("tool") && is_excused(turn, sequence, was)) {
+        let excused = role == Some("tool") && is_excused(turn, sequence);
+        if !excused && !is_same(was, is) {
             return differs(&place, "message", was.clone(), is.clone());
         }
     }
@@ -270,16 +279,15 @@ fn compare_messages(turn: &TurnRecord, found: &Found, whole: bool) -> Option<Dif
     differs(&place, "message", was, is)
 }
 
-/// A call whose outcome nobody recorded has no text to have again; a tool that a plugin made up for
-/// one turn words its results itself.
-fn is_excused(turn: &TurnRecord, sequence: u64, was: &Json) -> bool {
+/// A turn that a plugin asked for keeps its words in the plugin's shape, one replayed without it in ours.
+fn is_same(was: &Json, is: &Json) -> bool {
+    was == is || from_json(was).is_some_and(|was| Some(was) == from_json(is))
+}
+
+/// A call whose outcome nobody recorded has no text to have again.
+fn is_excused(turn: &TurnRecord, sequence: u64) -> bool {
     let call = turn.calls.iter().find(|call| call.sequence == sequence);
-    let Some(outcome) = call.and_then(|call| call.outcome.as_ref()) else {
-        return true;
-    };
-    let value = outcome.value.as_ref();
-    let value = value.and_then(|value| codec::decode_trusted(&value.0).ok());
-    value.is_some_and(|value| was["content"] == host::answer_of(&value).text.as_str())
+    call.is_none_or(|call| call.outcome.is_none())
 }
 
 fn compare_end(turn: &TurnRecord, found: &Found) -> Option<Difference> {

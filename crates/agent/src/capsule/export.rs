@@ -8,17 +8,18 @@ use std::{
 
 use callgate_contract::{Caller, Grant, JournalId, Role, SessionKey, Surface};
 use callgate_gate::Gate;
-use callgate_store::{Store, Turn, WrittenRow};
+use callgate_store::{NewPersona, Store, Turn, WrittenRow};
 use jiff::Timestamp;
+use serde_json::{Map, Value as Json, json};
 
 use super::{
     CapsuleError, VERSION, files,
     format::{
         CallRecord, Capsule, ConversationRecord, Header, Limits, LogRecord, MethodRecord,
-        PersonaRecord, RunRecord, TurnRecord,
+        RunRecord, TurnRecord,
     },
 };
-use crate::AgentSettings;
+use crate::{AgentSettings, host};
 
 /// What a capsule says of the place it comes from.
 pub struct About {
@@ -122,6 +123,7 @@ async fn taken(store: &Store, turn: Turn) -> Result<TurnRecord, CapsuleError> {
     let rounds = crate::asked::with_history(store, record.id).await?;
     record.rounds = rounds.into_iter().map(Into::into).collect();
     record.calls = calls(store, record.id).await?;
+    record.altered = store.turns().altered(record.id).await?;
     for run in store.turns().runs(record.id).await? {
         let calls = store.journal().recorded(run.start.id).await?;
         record.runs.extend(RunRecord::of(run, calls));
@@ -166,12 +168,12 @@ async fn conversations(
 }
 
 /// Those that answered; one deleted since is not there to take.
-async fn personas(store: &Store, turns: &[TurnRecord]) -> Result<Vec<PersonaRecord>, CapsuleError> {
+async fn personas(store: &Store, turns: &[TurnRecord]) -> Result<Vec<NewPersona>, CapsuleError> {
     let names = turns.iter().filter_map(|turn| turn.persona.as_deref());
     let names: BTreeSet<&str> = names.collect();
     let mut all = store.personas().list().await?;
     all.retain(|persona| names.contains(persona.name.as_str()));
-    Ok(all.into_iter().map(PersonaRecord::from).collect())
+    Ok(all.into_iter().map(NewPersona::from).collect())
 }
 
 /// What the session's code and models may use now, and what they have used.
@@ -198,19 +200,39 @@ fn methods(
         }
     }
     let of_turns = turns.iter().flat_map(|turn| &turn.runs).chain(runs);
-    let of_runs = of_turns.flat_map(|run| &run.calls);
+    let of_runs = of_turns.clone().flat_map(|run| &run.calls);
     for call in turns.iter().flat_map(|turn| &turn.calls).chain(of_runs) {
         // What was no method has no origin.
         let Some((origin, name)) = call.method.rsplit_once('/') else {
             continue;
         };
+        // Nobody but that loop could call it.
+        if host::is_loop(origin) {
+            continue;
+        }
         found.entry(call.method.clone()).or_insert_with(|| {
             let known = gate.find(&call.method);
             known.map_or_else(
-                || MethodRecord::guessed(origin, name, call.kind, call.effect),
+                || MethodRecord {
+                    parameters: told_parameters(of_turns.clone(), name),
+                    ..MethodRecord::guessed(origin, name, call.kind, call.effect)
+                },
                 |method| MethodRecord::of(method.as_ref()),
             )
         });
     }
     found.into_values().collect()
+}
+
+/// Of a method that is no longer there: what reports of runs call the arguments of its calls.
+fn told_parameters<'a>(runs: impl Iterator<Item = &'a RunRecord>, name: &str) -> Json {
+    let mut properties = Map::new();
+    let reports = runs.filter_map(|run| run.finish.as_ref()?.report["calls"].as_array());
+    for call in reports.flatten().filter(|call| call["method"] == name) {
+        let named = call["arguments"].as_object().into_iter().flatten();
+        // By position where not even then a name was known.
+        let named = named.filter(|(name, _)| name.parse::<usize>().is_err());
+        properties.extend(named.map(|(name, _)| (name.clone(), json!({}))));
+    }
+    json!({"type": "object", "properties": properties})
 }

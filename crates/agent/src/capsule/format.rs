@@ -1,12 +1,14 @@
 //! What a capsule holds, as it is written: one JSON object for each line, the kind of line in `type`.
 //! Bytes are base64, times RFC 3339, ids as everywhere.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use callgate_contract::{
     Binding, ConversationId, Effect, Exposure, JournalId, Kind, Mode, Part, Role, SessionKey, Stop,
     Surface, TurnStop, Usage,
 };
-use callgate_store::LogRole;
+use callgate_store::{LogRole, NewPersona, Sender};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::Value as Json;
@@ -20,7 +22,7 @@ pub const MAX_FILES: u64 = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct Capsule {
     pub header: Header,
-    pub personas: Vec<PersonaRecord>,
+    pub personas: Vec<NewPersona>,
     pub methods: Vec<MethodRecord>,
     pub conversations: Vec<ConversationRecord>,
     pub log: Vec<LogRecord>,
@@ -35,7 +37,7 @@ pub struct Capsule {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Line {
     Capsule(Header),
-    Persona(PersonaRecord),
+    Persona(NewPersona),
     Method(MethodRecord),
     Conversation(ConversationRecord),
     Log(LogRecord),
@@ -71,16 +73,6 @@ pub struct Limits {
     pub observation: usize,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PersonaRecord {
-    pub name: String,
-    pub system_prompt: String,
-    pub begin_dialogs: Option<Vec<String>>,
-    pub methods: Option<Vec<String>>,
-    pub mode: Mode,
-    pub model: Option<String>,
-}
-
 /// A method as callers saw it; its code is not in the capsule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MethodRecord {
@@ -112,7 +104,7 @@ pub struct ConversationRecord {
 pub struct LogRecord {
     pub id: i64,
     pub role: LogRole,
-    pub sender: Option<SenderRecord>,
+    pub sender: Option<Sender>,
     pub parts: Vec<Part>,
     pub at: Timestamp,
     pub message_id: Option<String>,
@@ -120,12 +112,6 @@ pub struct LogRecord {
     pub mentioned: bool,
     pub turn: Option<JournalId>,
     pub journal: Option<JournalId>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SenderRecord {
-    pub id: String,
-    pub name: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -151,6 +137,9 @@ pub struct TurnRecord {
     pub runs: Vec<RunRecord>,
     /// What it added to its conversation.
     pub messages: Vec<Json>,
+    /// What plugins made of something on its way, by place.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub altered: BTreeMap<String, Json>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

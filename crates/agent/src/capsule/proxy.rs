@@ -10,6 +10,7 @@ use callgate_contract::{
 use callgate_gate::Gate;
 
 use super::{CapsuleError, format::MethodRecord};
+use crate::host;
 
 struct Proxy(MethodInfo);
 
@@ -29,7 +30,11 @@ impl Method for Proxy {
 }
 
 pub(super) fn register(gate: &Gate, methods: &[MethodRecord]) -> Result<(), CapsuleError> {
-    for method in methods {
+    // Capsules of earlier versions list tools of one loop among the methods.
+    for method in methods
+        .iter()
+        .filter(|method| !host::is_loop(&method.origin))
+    {
         if let Some(info) = method.info() {
             gate.register(Arc::new(Proxy(info)))?;
         }

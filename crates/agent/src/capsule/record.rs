@@ -1,31 +1,20 @@
 //! Between what the store keeps and what a capsule holds of it.
 
+use std::collections::BTreeMap;
+
 use callgate_contract::{
     Allowed, Binding, Effect, Exposure, JournalId, Kind, Method, MethodInfo, Origin, SessionKey,
 };
 use callgate_store::{
-    Answer, CallIntent, CallOutcome, LogRow, Persona, RecordedCall, Round, Run, RunStart, Sender,
-    Success, Tail, Turn, TurnStart, WrittenRow,
+    Answer, CallIntent, CallOutcome, LogRow, RecordedCall, Round, Run, RunStart, Success, Tail,
+    Turn, TurnStart, WrittenRow,
 };
 use serde_json::json;
 
 use super::format::{
-    AnswerRecord, Bytes, CallRecord, Finished, LogRecord, MethodRecord, OutcomeRecord,
-    PersonaRecord, RoundRecord, RunRecord, SenderRecord, TurnRecord,
+    AnswerRecord, Bytes, CallRecord, Finished, LogRecord, MethodRecord, OutcomeRecord, RoundRecord,
+    RunRecord, TurnRecord,
 };
-
-impl From<Persona> for PersonaRecord {
-    fn from(persona: Persona) -> Self {
-        PersonaRecord {
-            name: persona.name,
-            system_prompt: persona.system_prompt,
-            begin_dialogs: persona.begin_dialogs,
-            methods: persona.methods,
-            mode: persona.mode,
-            model: persona.model,
-        }
-    }
-}
 
 impl MethodRecord {
     pub(super) fn of(method: &dyn Method) -> Self {
@@ -100,10 +89,7 @@ impl From<WrittenRow> for LogRecord {
         LogRecord {
             id: row.id,
             role: row.role,
-            sender: row.sender.map(|sender| SenderRecord {
-                id: sender.id,
-                name: sender.name,
-            }),
+            sender: row.sender,
             parts: row.parts,
             at: row.at,
             message_id: row.message_id,
@@ -122,10 +108,7 @@ impl LogRecord {
                 id: self.id,
                 session: session.clone(),
                 role: self.role,
-                sender: self.sender.as_ref().map(|sender| Sender {
-                    id: sender.id.clone(),
-                    name: sender.name.clone(),
-                }),
+                sender: self.sender.clone(),
                 sender_role: None,
                 parts: self.parts.clone(),
                 at: self.at,
@@ -176,6 +159,7 @@ impl TurnRecord {
             calls: Vec::new(),
             runs: Vec::new(),
             messages: Vec::new(),
+            altered: BTreeMap::new(),
         }
     }
 

@@ -157,6 +157,14 @@ fn acts<'a>(capsule: &'a Capsule, notes: &mut Vec<String>) -> Vec<Act<'a>> {
             }
             Some(_) => acts.push(Act::Turn(turn)),
         }
+        if !turn.altered.is_empty() {
+            let places: Vec<&str> = turn.altered.keys().map(String::as_str).collect();
+            notes.push(format!(
+                "turn {}: what plugins changed is taken as recorded: {}",
+                turn.id.0,
+                places.join(", ")
+            ));
+        }
         let runs = turn.runs.iter().filter(|_| turn.finish.is_some());
         for (run, why) in runs.filter_map(|run| Some((run, run.obstacle()?))) {
             notes.push(format!("run {} is taken as recorded: {why}", run.id.0));

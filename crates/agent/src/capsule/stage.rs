@@ -2,11 +2,11 @@
 //! of code open, so that going on with it executes them again.
 
 use callgate_contract::{JournalId, SessionKey, Stop};
-use callgate_store::{NewPersona, Persona, Store};
+use callgate_store::{Persona, Store};
 
 use super::{
     CapsuleError,
-    format::{CallRecord, Capsule, PersonaRecord, RunRecord, TurnRecord},
+    format::{CallRecord, Capsule, RunRecord, TurnRecord},
 };
 
 impl RunRecord {
@@ -29,27 +29,11 @@ impl RunRecord {
 
 pub(super) async fn personas(store: &Store, capsule: &Capsule) -> Result<(), CapsuleError> {
     let known = store.personas().list().await?;
-    for PersonaRecord {
-        name,
-        system_prompt,
-        begin_dialogs,
-        methods,
-        mode,
-        model,
-    } in capsule.personas.clone()
-    {
-        if name == Persona::built_in().name || known.iter().any(|known| known.name == name) {
-            continue;
+    for new in &capsule.personas {
+        let is_known = known.iter().any(|known| known.name == new.name);
+        if new.name != Persona::built_in().name && !is_known {
+            store.personas().create_unchecked(new).await?;
         }
-        let new = NewPersona {
-            name,
-            system_prompt,
-            begin_dialogs,
-            methods,
-            mode,
-            model,
-        };
-        store.personas().create_unchecked(&new).await?;
     }
     Ok(())
 }
@@ -70,6 +54,9 @@ pub(super) async fn turn(
         store.capsules().put_round(turn.id, &round.round()).await?;
     }
     calls(store, turn.id, &turn.calls).await?;
+    for (place, value) in &turn.altered {
+        store.turns().alter(turn.id, place, value).await?;
+    }
     for one in &turn.runs {
         run(store, session, one, Some(turn.id)).await?;
     }

@@ -17,6 +17,7 @@ use crate::{
     arrival::Occasion,
     history::to_json,
     nested::{cancel_below, to_the_end},
+    texts,
     turn::{Companion, Shape, Turn},
 };
 
@@ -36,6 +37,9 @@ struct Loop {
     session: Option<String>,
     #[serde(default)]
     max_steps: Option<u32>,
+    /// What the model is told after the last step.
+    #[serde(default)]
+    last_words: Option<String>,
     /// Seconds, for methods of the gate.
     #[serde(default)]
     tool_timeout: Option<f64>,
@@ -75,6 +79,9 @@ struct Run {
     hooks: Vec<String>,
     #[serde(default)]
     max_steps: Option<u32>,
+    /// What the model is told after the last step.
+    #[serde(default)]
+    last_words: Option<String>,
     #[serde(default)]
     tool_timeout: Option<f64>,
     #[serde(default)]
@@ -99,11 +106,10 @@ struct Request {
     images: Vec<String>,
     /// Further parts of what the user says, as OpenAI has them.
     extra_user_content_parts: Json,
-    #[allow(
-        dead_code,
-        reason = "accepted: the session's current conversation is used"
-    )]
-    conversation: Json,
+    /// An id, in place of the session's current one.
+    conversation: Option<String>,
+    /// Answered without persona and history, and kept in no conversation.
+    apart: bool,
 }
 
 pub(super) fn turn_run(agent: &Agent) -> Function {
@@ -156,6 +162,7 @@ impl Agent {
                 bare: true,
                 tools: Some(tools),
                 rounds: asked.max_steps,
+                last_words: asked.last_words,
                 call_timeout: asked.tool_timeout.map(seconds),
                 companion: Some(Companion {
                     hears_pieces: asked.stream == Some(true),
@@ -203,6 +210,9 @@ impl Agent {
             if request.own {
                 occasion.overrule.mode = Some(Mode::Tools);
             }
+            occasion.apart = request.apart;
+            let conversation = request.conversation.as_deref();
+            occasion.conversation = conversation.and_then(|id| id.parse().ok());
             if request.model.is_some() {
                 occasion.overrule.model = request.model.clone();
             }
@@ -219,6 +229,7 @@ impl Agent {
         occasion.reserved = row;
         occasion.shape = shape(asked.reference, &request.unwrap_or_default(), peer)?;
         occasion.shape.rounds = asked.max_steps;
+        occasion.shape.last_words = asked.last_words;
         occasion.shape.call_timeout = asked.tool_timeout.map(seconds);
         occasion.cancel = cancel_below(&caller);
         occasion.shape.budget = Some(caller.grant.budget.clone());
@@ -288,10 +299,18 @@ fn shape(reference: Json, request: &Request, peer: Peer) -> Result<Shape, Method
     })
 }
 
-fn role(stop: Option<TurnStop>) -> &'static str {
+pub(crate) fn role(stop: Option<TurnStop>) -> &'static str {
     match stop {
         Some(TurnStop::Error | TurnStop::Budget | TurnStop::Cancelled) => "err",
         _ => "assistant",
+    }
+}
+
+fn words(report: &TurnReport) -> String {
+    let text = report.text.clone();
+    match report.stop {
+        Some(stop) => texts::of_failure(stop, text),
+        None => text,
     }
 }
 
@@ -300,7 +319,7 @@ fn turn_result(report: &TurnReport) -> Json {
         "joined": false,
         "role": role(report.stop),
         "stop": report.stop,
-        "text": report.text,
+        "text": words(report),
         "turn": report.turn,
         "rounds": report.rounds,
         "calls": report.calls,
@@ -317,7 +336,7 @@ fn loop_result(report: &TurnReport, turn: &Turn) -> Json {
     json!({
         "role": role(report.stop),
         "stop": report.stop,
-        "text": report.text,
+        "text": words(report),
         "reasoning": reasoning,
         "tool_calls": [],
         "usage": turn.usage,

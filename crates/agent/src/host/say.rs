@@ -1,13 +1,14 @@
-//! `message_send` and `system_push`: what a plugin says by itself, to people and to the model.
+//! `message_send`, `message_piece` and `system_push`: what a plugin says by itself, to people and to
+//! the model.
 
-use callgate_contract::{Kind, Message, MethodError, Part, Points, Value, Verdict};
+use callgate_contract::{Effect, Kind, Message, MethodError, Part, Points, Value, Verdict};
 use callgate_gate::{Call, Function, method as made};
 use callgate_store::LogRole;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{failed, gone, hosted, session};
-use crate::{Agent, Watch, arrival::Occasion};
+use crate::{Agent, TurnEvent, Watch, arrival::Occasion};
 
 #[derive(Deserialize, JsonSchema)]
 struct Say {
@@ -30,6 +31,26 @@ pub(super) fn message_send(agent: &Agent) -> Function {
         async move { agent.ok_or_else(gone)?.send(call, say).await }
     };
     hosted(made("message_send", Kind::Tool, handler).doc("Sends a message to a chat."))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Piece {
+    /// The log's row that is being answered: whoever looks on there sees it.
+    row: i64,
+    text: String,
+    /// How it was thought of, which is no part of the message.
+    #[serde(default)]
+    thought: bool,
+}
+
+pub(super) fn message_piece(agent: &Agent) -> Function {
+    let agent = agent.downgrade();
+    let handler = move |_: Call, piece: Piece| {
+        let agent = agent.upgrade();
+        async move { Ok(agent.ok_or_else(gone)?.show_piece(piece)) }
+    };
+    let method = made("message_piece", Kind::Tool, handler).effect(Effect::Idempotent);
+    hosted(method.doc("Shows words of a message on its way, which follows when it is whole."))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -73,6 +94,18 @@ impl Agent {
             .map_err(failed)?;
         self.deliver(&message.session).await;
         Ok(Value::Null)
+    }
+
+    /// Seen by those who look on, as the model's own words are, and kept nowhere.
+    fn show_piece(&self, piece: Piece) -> Value {
+        if let Some((_, watch)) = self.sessions().wished(piece.row) {
+            let text = piece.text;
+            watch.tell(match piece.thought {
+                true => TurnEvent::Thought { text },
+                false => TurnEvent::Text { text },
+            });
+        }
+        Value::Null
     }
 
     async fn push(&self, call: Call, push: Push) -> Result<Value, MethodError> {

@@ -46,6 +46,20 @@ pub(crate) fn offered(
     Ok(tools)
 }
 
+/// In place of a plugin's id: its tools for one loop are methods of nobody else.
+const LOOP: &str = "loop";
+
+/// What tools of one loop are recorded as coming from.
+pub(crate) fn is_loop(origin: &str) -> bool {
+    origin.strip_prefix("plugin:") == Some(LOOP)
+}
+
+/// Is a call of `name` on record as one of a tool of its loop? That tool is gone after a restart.
+pub(crate) fn is_of_loop(recorded: &str, name: &str) -> bool {
+    let told = recorded.rsplit_once('/');
+    told.is_some_and(|(origin, known_as)| is_loop(origin) && known_as == identifier(name))
+}
+
 fn info(name: &str, description: &str, parameters: Json) -> MethodInfo {
     MethodInfo {
         name: identifier(name),
@@ -56,7 +70,7 @@ fn info(name: &str, description: &str, parameters: Json) -> MethodInfo {
         parameters,
         returns: "Any".to_owned(),
         kind: Kind::Tool,
-        origin: Origin::Plugin("loop".into()),
+        origin: Origin::Plugin(LOOP.into()),
         exposure: Exposure::AI,
         // Compat(astrbot): tools share an event, so that no two of them may run at once.
         effect: Effect::Effectful,

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tracing::{Instrument, field::Empty};
 
 use super::Turn;
-use crate::{TurnError, asked::Asked, host, parts, watch::TurnEvent};
+use crate::{TurnError, asked::Asked, host, parts};
 
 /// Why a round has no reply.
 pub(crate) enum NoReply {
@@ -68,7 +68,7 @@ impl Turn {
         turns
             .asked(self.facts.turn, self.round, kept.as_ref())
             .await?;
-        self.watch.tell(TurnEvent::Round { number: self.round });
+        self.tell_round();
         let span = tracing::info_span!(
             "model",
             model = model.id,
@@ -186,13 +186,9 @@ impl Turn {
             let _ = companion.tell(piece).await;
         }
         match event {
-            ModelEvent::TextDelta { text } => {
-                self.watch.tell(TurnEvent::Text { text: text.clone() })
-            }
-            ModelEvent::ReasoningDelta { text } => {
-                self.watch.tell(TurnEvent::Thought { text: text.clone() });
-            }
-            ModelEvent::Restarted => self.watch.tell(TurnEvent::Restarted),
+            ModelEvent::TextDelta { text } => self.tell_words(text),
+            ModelEvent::ReasoningDelta { text } => self.tell_thought(text),
+            ModelEvent::Restarted => self.tell_restart(),
             _ => {}
         }
     }

@@ -24,6 +24,9 @@ impl Turn {
             Ok(reply) => reply,
             Err(none) => return Ok(self.without_reply(&none)),
         };
+        if let Some(asker) = &mut self.shape.returned {
+            asker.finish = reply.finish.clone();
+        }
         let answer = extract(&reply.text);
         let Some(code) = answer.code else {
             let stop = if last {
@@ -40,6 +43,7 @@ impl Turn {
         };
         self.calls += report.calls.len() as u64;
         self.agent.deliver(&self.facts.session).await;
+        self.tell_said(report.run).await?;
         let next = self.after_run(&report, answer.text).await?;
         Ok(match next {
             // The last answer was run, not dropped; what it asked for next is over the limit.
@@ -111,6 +115,8 @@ impl Turn {
                 self.observe(report, Vec::new());
                 Ok(Next::Again)
             }
+            // Whoever waits for a returned answer cannot wait for the operator as well.
+            Stop::Approval if self.is_returned() => Ok(self.after_failure(report)),
             Stop::Approval => Ok(Next::Suspend),
             Stop::Cancelled => Ok(Next::end(TurnStop::Cancelled, "")),
             _ => Ok(self.after_failure(report)),
@@ -129,10 +135,9 @@ impl Turn {
 
     fn after_failure(&mut self, report: &RunReport) -> Next {
         self.errors += 1;
-        let error = report
-            .error
-            .clone()
-            .unwrap_or_else(|| report.stop.to_string());
+        let of_call = || report.calls.last()?.error.clone();
+        let error = report.error.clone().or_else(of_call);
+        let error = error.unwrap_or_else(|| report.stop.to_string());
         if self.errors > self.agent.settings().error_retries {
             return Next::end(TurnStop::Error, texts::code_failed(&error));
         }

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Allowed, Caller, Grant, ModelMessage, ModelRequest, Part, Points};
+use callgate_contract::{
+    Allowed, Caller, Grant, MethodInfo, ModelMessage, ModelRequest, Part, Points,
+};
 
 use super::Turn;
 
@@ -22,7 +24,9 @@ impl Turn {
         if !self.contribution.hidden.is_empty()
             && let Some(ModelMessage::System { text }) = request.messages.first_mut()
         {
-            *text = self.system_prompt();
+            // Around it may stand what a plugin added.
+            let usual = self.system_prompt_of(&self.caller_without(&self.shape.withheld));
+            *text = text.replacen(&usual, &self.system_prompt(), 1);
         }
         let texts = self.contribution.prompt.iter();
         let texts: Vec<String> = texts
@@ -43,14 +47,16 @@ impl Turn {
 
     /// On whose behalf this round acts: the turn's caller, without what is hidden.
     pub(crate) fn round_caller(&self) -> Caller {
+        let hidden = [&self.shape.withheld[..], &self.contribution.hidden[..]].concat();
+        self.caller_without(&hidden)
+    }
+
+    fn caller_without(&self, hidden: &[String]) -> Caller {
         let mut caller = self.caller.clone();
-        if !self.contribution.hidden.is_empty() {
+        if !hidden.is_empty() {
             let methods = self.agent.gate().catalogue(&caller);
-            let names = methods.iter().map(|method| {
-                let info = method.info();
-                format!("{}/{}", info.origin, info.name)
-            });
-            let shown = names.filter(|name| !self.contribution.hidden.contains(name));
+            let names = methods.iter().map(|method| full_name(method.info()));
+            let shown = names.filter(|name| !hidden.contains(name));
             caller.grant = Arc::new(Grant {
                 methods: Allowed::Only(shown.collect()),
                 budget: caller.grant.budget.clone(),
@@ -59,4 +65,8 @@ impl Turn {
         }
         caller
     }
+}
+
+pub(crate) fn full_name(info: &MethodInfo) -> String {
+    format!("{}/{}", info.origin, info.name)
 }

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use callgate_contract::{MethodInfo, Mode, ModelMessage, Part};
+use callgate_contract::{Caller, MethodInfo, Mode, ModelMessage, Part};
 use callgate_store::{LogRole, LogRow, Note as StoredNote};
 use jiff::tz::TimeZone;
 
-use super::Turn;
+use super::{Turn, altered::SAID};
 use crate::{
     TurnError,
     asked::Past,
@@ -28,6 +28,7 @@ impl Turn {
     pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<(), TurnError> {
         if let Some(recorded) = self.recorded_request() {
             self.request.messages = recorded.into();
+            let parts = self.altered(SAID).unwrap_or(parts);
             self.added = vec![ModelMessage::User { parts }];
             return Ok(());
         }
@@ -43,14 +44,13 @@ impl Turn {
             true => self.own(self.rows(ROWS).await?).await?,
             false => self.rows(NEWEST).await?,
         };
-        match self.shape.system.clone() {
-            Some(system) => self.request.messages.push(ModelMessage::system(system)),
-            None => {
-                let system = self.system_prompt();
-                self.request.messages.push(ModelMessage::system(system));
-                self.push_dialogs();
-            }
-        }
+        let ours = self.system_prompt();
+        let system = match &self.shape.system {
+            Some(given) => format!("{given}\n\n{ours}"),
+            None => ours,
+        };
+        self.request.messages.push(ModelMessage::system(system));
+        self.push_dialogs();
         let moment = self.moment(&rows).await?;
         match shows_chat {
             true => {
@@ -70,8 +70,11 @@ impl Turn {
                     .push(ModelMessage::User { parts: asked });
             }
         }
-        let parts = self.show_request(parts).await;
-        self.added.push(ModelMessage::User { parts });
+        let kept = self.show_request(parts.clone()).await;
+        if kept != parts {
+            self.alter(SAID, &kept).await?;
+        }
+        self.added.push(ModelMessage::User { parts: kept });
         Ok(())
     }
 
@@ -106,7 +109,12 @@ impl Turn {
     }
 
     pub(crate) fn system_prompt(&self) -> String {
-        let methods = self.agent.gate().catalogue(&self.round_caller());
+        self.system_prompt_of(&self.round_caller())
+    }
+
+    /// With the methods that `caller` has.
+    pub(crate) fn system_prompt_of(&self, caller: &Caller) -> String {
+        let methods = self.agent.gate().catalogue(caller);
         let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
         let packages: Vec<&str> = self.agent.packages().iter().map(String::as_str).collect();
         system_prompt(&PromptContext {

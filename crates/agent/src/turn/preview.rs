@@ -6,7 +6,7 @@ use callgate_store::{Persona, TurnStart};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Turn, allowed};
+use super::{Turn, begin::allowed};
 use crate::{Agent, Override, TurnError, Watch};
 
 #[derive(Clone, Debug, Serialize)]

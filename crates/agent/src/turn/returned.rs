@@ -3,17 +3,12 @@
 
 use callgate_contract::{
     Allowed, FinishReason, JournalId, ModelError, ModelMessage, ModelOptions, Shared, ToolCall,
-    ToolChoice, ToolSpec,
+    ToolChoice, ToolSpec, TurnStop, Usage,
 };
 use serde_json::{Value as Json, json};
 
-use super::Turn;
-use crate::{
-    TurnError,
-    completion::{Exchange, Keep},
-    history::text_of,
-    watch::TurnEvent,
-};
+use super::{Turn, TurnReport, voice::Voice};
+use crate::completion::{Completed, Exchange, Keep, Stored};
 
 pub(crate) struct Returned {
     pub(crate) id: JournalId,
@@ -26,6 +21,8 @@ pub(crate) struct Returned {
     pub(crate) calls: Vec<ToolCall>,
     pub(crate) finish: FinishReason,
     pub(crate) failure: Option<ModelError>,
+    /// What the asker hears.
+    pub(crate) voice: Voice,
 }
 
 impl Default for Returned {
@@ -39,6 +36,7 @@ impl Default for Returned {
             calls: Vec::new(),
             finish: FinishReason::default(),
             failure: None,
+            voice: Voice::default(),
         }
     }
 }
@@ -100,36 +98,44 @@ impl Turn {
         }
     }
 
-    /// What methods have said to the chat is part of the answer. `spoke`: words of the model's came
-    /// before it.
-    pub(crate) async fn tell_said(&mut self, mut spoke: bool) -> Result<(), TurnError> {
-        let (session, turn) = (&self.facts.session, self.facts.turn);
-        let log = self.agent.store().log();
-        let said = log.said_in(session, turn, self.log_mark).await?;
-        if let Some(last) = said.last() {
-            self.log_mark = last.id;
-        }
-        for row in said {
-            let gap = if spoke { "\n\n" } else { "" };
-            let text = format!("{gap}{}", text_of(&row.parts));
-            self.watch.tell(TurnEvent::Text { text });
-            spoke = true;
-        }
-        Ok(())
-    }
-
     /// What a later request may go on from.
-    pub(crate) fn exchange(&self) -> Option<Json> {
+    pub(crate) fn exchange(&self, report: &TurnReport) -> Option<Json> {
         let asker = self.shape.returned.as_ref()?;
         if asker.keep.is_none() && asker.calls.is_empty() {
             return None;
         }
+        let answer = asker.keep.as_ref().map(|kept| Stored {
+            about: kept.about.clone(),
+            told: asker.voice.told(),
+            completed: self.completed(report),
+        });
         let kept = asker.keep.clone().unwrap_or_default();
         Some(json!(Exchange {
             previous: kept.previous,
             input: kept.input,
             added: self.added.clone(),
-            stored: asker.keep.is_some(),
+            answer,
         }))
+    }
+
+    /// What came of a returned turn.
+    pub(crate) fn completed(&self, report: &TurnReport) -> Completed {
+        let media = match self.request.messages.last() {
+            Some(ModelMessage::Assistant { media, .. }) => media.clone(),
+            _ => Vec::new(),
+        };
+        let asker = self.shape.returned.as_ref();
+        Completed {
+            turn: self.facts.turn,
+            stop: report.stop.unwrap_or(TurnStop::Error),
+            text: report.text.clone(),
+            failure: asker.and_then(|asker| asker.failure.clone()),
+            calls: asker.map(|asker| asker.calls.clone()).unwrap_or_default(),
+            media,
+            finish: asker.map(|asker| asker.finish.clone()).unwrap_or_default(),
+            usage: (self.usage != Usage::default()).then_some(self.usage),
+            rounds: self.round,
+            model: self.facts.model.clone(),
+        }
     }
 }

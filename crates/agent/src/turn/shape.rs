@@ -4,23 +4,24 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Budget, Message, Messages, Method, MethodError, ModelMessage, Part, Peer, Points, SessionKey,
-    Shared, ToolSpec, Value, json,
+    Budget, Message, Messages, Method, MethodError, Mode, ModelMessage, Part, Peer, Points,
+    SessionKey, Shared, ToolSpec, TurnStop, Value, json,
 };
 use callgate_gate::AdHoc;
 use callgate_store::LogRole;
 use serde_json::{Value as Json, json};
 
-use super::{Returned, Turn, mark_of};
+use super::{Returned, Turn, begin::mark_of, collect::full_name};
 use crate::{
     Agent, TurnError, TurnReport,
-    history::{from_json, text_of, to_json},
+    history::{from_json, text_of, to_plugins_json},
+    host, texts,
 };
 
 /// What is `None` is as usual.
 #[derive(Default)]
 pub(crate) struct Shape {
-    /// In place of the persona's words and ours.
+    /// Before the persona's words and ours.
     pub(crate) system: Option<String>,
     /// In place of the conversation's history.
     pub(crate) history: Option<Messages>,
@@ -28,7 +29,11 @@ pub(crate) struct Shape {
     pub(crate) bare: bool,
     /// In place of the methods that the grant holds.
     pub(crate) tools: Option<Vec<Tool>>,
+    /// Of the methods that code mode has, in full, those that are not among these.
+    pub(crate) withheld: Vec<String>,
     pub(crate) rounds: Option<u32>,
+    /// What the model is told when no tool can be called any more.
+    pub(crate) last_words: Option<String>,
     pub(crate) call_timeout: Option<Duration>,
     /// What it may spend, shared with whoever asked.
     pub(crate) budget: Option<Budget>,
@@ -167,6 +172,12 @@ impl Turn {
         tool.ad_hoc.as_ref()
     }
 
+    /// A plugin said which tools there are, and it is none of them.
+    pub(crate) fn is_withheld(&self, name: &str) -> bool {
+        let tools = self.shape.tools.as_ref();
+        tools.is_some_and(|tools| tools.iter().all(|tool| tool.spec.name != name))
+    }
+
     /// Text of a round that goes on.
     pub(crate) async fn tell_text(&self, text: &str) {
         if let Some(companion) = &self.shape.companion
@@ -180,11 +191,12 @@ impl Turn {
     }
 
     /// True if the companion has taken the answer.
-    pub(crate) async fn hand_over(&self, answer: &[Part]) -> bool {
+    pub(crate) async fn hand_over(&self, stop: TurnStop, answer: &[Part]) -> bool {
         match &self.shape.companion {
             Some(companion) if companion.delivers => {
                 let item = json!({
-                    "type": "text", "text": text_of(answer), "parts": answer, "final": true,
+                    "type": "text", "text": texts::of_failure(stop, text_of(answer)),
+                    "parts": answer, "final": true, "role": host::role(Some(stop)),
                 });
                 match companion.tell(item).await {
                     Ok(()) => true,
@@ -223,10 +235,10 @@ impl Turn {
             "prompt": text_of(&said),
             "images": said.iter().filter_map(image).collect::<Vec<_>>(),
             "system_prompt": system,
-            "contexts": history.iter().map(to_json).collect::<Vec<_>>(),
+            "contexts": history.iter().map(to_plugins_json).collect::<Vec<_>>(),
             "model": self.model.id,
             "tools": self.tool_names(),
-            "conversation": self.facts.conversation.map(|id| json!({"id": id.to_string()})),
+            "conversation": self.told_conversation().await,
         }});
         match companion.ask("request", shown).await {
             Ok(changed) if changed["stop"] == true => {
@@ -245,6 +257,19 @@ impl Turn {
                 said
             }
         }
+    }
+
+    async fn told_conversation(&self) -> Option<Json> {
+        let id = self.facts.conversation?;
+        let found = self.agent.store().conversations().get(id).await;
+        let found = found.ok().flatten()?;
+        Some(json!({
+            "id": id.to_string(),
+            "title": found.title,
+            "persona": found.persona,
+            "created_at": found.created_at.as_second(),
+            "updated_at": found.updated_at.as_second(),
+        }))
     }
 
     /// What the user says from now on: another text, further parts.
@@ -314,9 +339,32 @@ impl Turn {
             && let Some(companion) = &self.shape.companion
         {
             match crate::host::offered(tools, &companion.peer, &companion.reference) {
-                Ok(tools) => self.shape.tools = Some(tools),
+                Ok(tools) => {
+                    self.shape.tools = Some(tools);
+                    self.withhold();
+                }
                 Err(error) => tracing::warn!(%error, "a plugin's tools are left out"),
             }
+        }
+    }
+
+    /// Code is neither told of what a plugin left out, nor can it call it.
+    fn withhold(&mut self) {
+        if self.facts.mode != Mode::Code {
+            return;
+        }
+        let methods = self.agent.gate().catalogue(&self.caller);
+        let infos = methods.iter().map(|method| method.info());
+        let left_out = infos.filter(|info| self.is_withheld(&info.name));
+        let left_out: Vec<String> = left_out.map(full_name).collect();
+        if left_out.is_empty() {
+            return;
+        }
+        let before = self.system_prompt();
+        self.shape.withheld = left_out;
+        let after = self.system_prompt();
+        if let Some(ModelMessage::System { text }) = self.request.messages.first_mut() {
+            *text = text.replacen(&before, &after, 1);
         }
     }
 }

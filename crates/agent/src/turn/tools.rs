@@ -1,19 +1,18 @@
 //! A round of tool mode: native tool calls through the gate, results in call order.
 
 use callgate_contract::{
-    Arguments, CallArguments, Effect, Kind, Method, MethodInfo, ModelMessage, Part, Points, Shared,
-    ToolCall, ToolSpec, TurnStop, json,
+    Arguments, CallArguments, Effect, Kind, Method, ModelMessage, Part, Shared, ToolCall, TurnStop,
+    json,
 };
 use callgate_gate::{CallError, CallRequest, Outcome};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
-use super::{Next, Turn};
+use super::{Next, Turn, declared::opened};
 use crate::{
-    TurnError, host, prompt,
+    TurnError, host,
     record::{Answered, Refusal},
     report::CallReport,
-    search::methods::DESCRIBE_METHOD,
     texts,
     watch::TurnEvent,
 };
@@ -55,7 +54,9 @@ impl Turn {
         };
         let tools = match last {
             true => {
-                self.push(ModelMessage::user(texts::LAST_ROUND_TOOLS));
+                let words = self.shape.last_words.clone();
+                let words = words.unwrap_or_else(|| texts::LAST_ROUND_TOOLS.to_owned());
+                self.push(ModelMessage::user(words));
                 Shared::default()
             }
             false => self.with_own(tools),
@@ -80,9 +81,7 @@ impl Turn {
         self.demand_is_met();
         if !harmless {
             self.agent.deliver(&self.facts.session).await;
-            if self.is_returned() {
-                self.tell_said(!reply.text.is_empty()).await?;
-            }
+            self.tell_said(self.facts.turn).await?;
         }
         if results.iter().any(|result| result.suspend) && !self.cancel.is_cancelled() {
             return Ok(Next::Suspend);
@@ -168,33 +167,28 @@ impl Turn {
         call: &ToolCall,
         methods: &[Arc<dyn Method>],
     ) -> Result<ToolResult, TurnError> {
-        let mut arguments = match &call.arguments {
+        let arguments = match &call.arguments {
             CallArguments::Object(arguments) => arguments.clone(),
             // Deliberately unlike upstream, which would run the tool with no arguments at all.
             CallArguments::Malformed(text) => {
                 return Ok(ToolResult::text(texts::malformed_arguments(text)));
             }
         };
+        if self.is_withheld(&call.name) {
+            return Ok(ToolResult::text(texts::unknown_tool(&call.name, methods)));
+        }
         let repeated = self.times_made(call);
         if repeated >= SAME_CALL {
             return Ok(ToolResult::text(texts::REPEATED_CALL));
         }
-        for listener in self.agent.listeners(Points::BEFORE_CALL) {
-            listener
-                .before_call(&self.facts, &call.name, &mut arguments)
-                .await;
-        }
-        let mut result = self
-            .dispatch(sequence, &call.name, arguments, methods)
-            .await?;
-        if repeated + 1 == SAME_CALL {
+        let name = &call.name;
+        let arguments = self.before_call(sequence, name, arguments).await?;
+        let mut result = self.dispatch(sequence, name, arguments, methods).await?;
+        // The plugin that a tool of one loop belongs to says so itself.
+        if repeated + 1 == SAME_CALL && self.ad_hoc(&call.name).is_none() {
             result.text.push_str(texts::REPEATING_CALL);
         }
-        for listener in self.agent.listeners(Points::AFTER_CALL) {
-            listener
-                .after_call(&self.facts, &call.name, &mut result.text)
-                .await;
-        }
+        result.text = self.after_call(sequence, name, result.text).await?;
         Ok(result)
     }
 
@@ -226,14 +220,8 @@ impl Turn {
             }
         }
         let request = CallRequest {
-            sequence,
-            name,
-            arguments: Arguments {
-                positional: Vec::new(),
-                named,
-            },
-            clocks: Vec::new(),
-            threaded: false,
+            progress: self.watch.progress(sequence, name),
+            ..CallRequest::new(sequence, name, Arguments::by_name(named))
         };
         let usual = self.agent.settings().call_timeout;
         let ad_hoc = self.ad_hoc(name);
@@ -244,12 +232,16 @@ impl Turn {
         };
         let answered = tokio::time::timeout(limit, self.record.call(request, ad_hoc)).await;
         let result = match answered {
-            Ok(Ok(Answered { outcome, replayed })) => {
+            Ok(Ok(Answered {
+                outcome,
+                replayed,
+                of_loop,
+            })) => {
                 report.value = Some(json::to_json(&outcome.value));
                 (report.micros, report.replayed) = (outcome.micros, replayed);
-                match ad_hoc {
-                    Some(_) => host::answer_of(&outcome.value),
-                    None => self.result_of(outcome).await?,
+                match of_loop {
+                    true => host::answer_of(&outcome.value),
+                    false => self.result_of(outcome).await?,
                 }
             }
             Ok(Err(Refusal::Call(error @ CallError::ApprovalPending { .. }))) => {
@@ -279,12 +271,18 @@ impl Turn {
     }
 
     async fn result_of(&self, outcome: Outcome) -> Result<ToolResult, TurnError> {
-        let (texts, media): (Vec<Part>, Vec<Part>) = outcome
-            .parts
+        let given = match outcome.kind {
+            Kind::MultimodalAgent => Some(outcome.parts),
+            Kind::Tool => crate::parts::given(&outcome.value),
+            Kind::Agent | Kind::Behavior => None,
+        };
+        let is_given = given.is_some();
+        let (texts, media): (Vec<Part>, Vec<Part>) = given
+            .unwrap_or_default()
             .into_iter()
             .partition(|part| matches!(part, Part::Text { .. }));
-        let text = match (outcome.kind, outcome.text) {
-            (Kind::MultimodalAgent, _) => crate::history::text_of(&texts),
+        let text = match (is_given, outcome.text) {
+            (true, _) => crate::history::text_of(&texts),
             (_, Some(text)) => text,
             (_, None) => match json::to_json(&outcome.value) {
                 Json::String(text) => text,
@@ -315,68 +313,6 @@ fn spelled(call: &ToolCall) -> String {
         CallArguments::Malformed(text) => serde_json::to_string(text),
     };
     format!("{} {}", call.name, arguments.unwrap_or_default())
-}
-
-/// The tools of a turn as its model sees them. They are the same round after round, and making them
-/// takes longer than all else in a step.
-#[derive(Default)]
-pub(crate) struct Declared {
-    methods: Vec<Arc<dyn Method>>,
-    /// What the model has looked up: of a large catalogue it sees these and the search.
-    opened: Vec<String>,
-    /// How many of `opened` the specs know.
-    known: Option<usize>,
-    specs: Shared<ToolSpec>,
-}
-
-impl Turn {
-    /// What the model may call in this round.
-    pub(crate) fn declared(&mut self, methods: &[Arc<dyn Method>]) -> Shared<ToolSpec> {
-        let declared = &mut self.declared;
-        if declared.known.is_none() {
-            // Also in turns before this one.
-            let made = self
-                .request
-                .messages
-                .iter()
-                .flat_map(|message| match message {
-                    ModelMessage::Assistant { tool_calls, .. } => opened(tool_calls),
-                    _ => Vec::new(),
-                });
-            declared.opened = made.collect();
-        }
-        let same = |(one, other): (&Arc<dyn Method>, &Arc<dyn Method>)| Arc::ptr_eq(one, other);
-        let unchanged = declared.known == Some(declared.opened.len())
-            && declared.methods.len() == methods.len()
-            && declared.methods.iter().zip(methods).all(same);
-        if !unchanged {
-            let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
-            let opened: Vec<&str> = declared.opened.iter().map(String::as_str).collect();
-            let shown = prompt::declared(&infos, &opened).into_iter();
-            declared.specs = shown.map(spec).collect();
-            declared.methods = methods.to_vec();
-            declared.known = Some(declared.opened.len());
-        }
-        declared.specs.clone()
-    }
-}
-
-fn spec(info: &MethodInfo) -> ToolSpec {
-    ToolSpec {
-        name: info.name.clone(),
-        description: info.doc.clone(),
-        parameters: info.parameters.clone(),
-    }
-}
-
-/// The methods that these calls look up.
-fn opened(calls: &[ToolCall]) -> Vec<String> {
-    let looks = calls.iter().filter(|call| call.name == DESCRIBE_METHOD);
-    let named = looks.filter_map(|call| match &call.arguments {
-        CallArguments::Object(arguments) => Some(arguments.get("name")?.as_str()?.to_owned()),
-        CallArguments::Malformed(_) => None,
-    });
-    named.collect()
 }
 
 /// All futures at once, results in their order.

@@ -2,6 +2,7 @@
 //! and the first difference named exactly where something was.
 
 mod damaged;
+mod meddled;
 mod play;
 
 use callgate_agent::capsule::{Difference, MAX_FILES};

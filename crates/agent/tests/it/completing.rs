@@ -72,8 +72,9 @@ async fn a_call_of_the_askers_tool_ends_it() {
     };
     assert_eq!(call.id, format!("call_{}_0", id.0.simple()));
     assert_eq!(stage.ran.counts(), (0, 1), "ours was made");
-    let kept = stage.agent.exchange(&session(), id).await.unwrap().unwrap();
-    assert!(!kept.stored);
+    let kept = stage.agent.exchange(&session(), id).await.unwrap();
+    let (_, kept) = kept.unwrap();
+    assert!(kept.answer.is_none());
     let [
         ModelMessage::Assistant { tool_calls, .. },
         ModelMessage::Tool { tool_call_id, .. },

@@ -1,8 +1,11 @@
 //! What plugins ask of turns and models, with a plugin that is a closure here.
 
 mod costs;
+mod pieces;
+mod requests;
 mod stopping;
 mod turns;
+mod withheld;
 mod words;
 
 use std::sync::{Arc, Mutex};
@@ -74,16 +77,7 @@ impl Plugin {
         };
         let named = named.into_iter();
         let named = named.map(|(name, value)| (name, values::from_json(value).unwrap()));
-        let request = CallRequest {
-            sequence: 1,
-            name,
-            arguments: Arguments {
-                positional: Vec::new(),
-                named: named.collect(),
-            },
-            clocks: Vec::new(),
-            threaded: false,
-        };
+        let request = CallRequest::new(1, name, Arguments::by_name(named.collect()));
         let way = Way {
             peer: &self.peer,
             blocking: false,
@@ -296,6 +290,7 @@ async fn nobody_but_plugins_can_ask() {
             "turn_run",
             "agent_loop",
             "model_chat",
+            "message_piece",
             "message_send",
             "system_push",
         ] {

@@ -11,6 +11,7 @@ mod conversations;
 mod durability;
 mod extract;
 mod hosting;
+mod instances;
 mod kinds;
 mod limits;
 mod listening;

@@ -15,6 +15,7 @@ use callgate_contract::{
 };
 use callgate_gate::GatePolicy;
 use callgate_store::{Incoming, Sender, Store};
+use callgate_testkit::Home;
 
 use crate::scene::{Ran, coder};
 
@@ -25,9 +26,16 @@ pub struct Scripted {
     /// What it was asked, in order.
     pub asked: Arc<Mutex<Vec<ModelRequest>>>,
     pub accepts: Accepts,
+    /// Says nothing before it is told to.
+    waits: Option<Arc<tokio::sync::Notify>>,
 }
 
 impl Scripted {
+    pub fn waits(mut self, told: Arc<tokio::sync::Notify>) -> Self {
+        self.waits = Some(told);
+        self
+    }
+
     pub fn says(self, text: &str) -> Self {
         self.replies(ModelReply {
             text: text.into(),
@@ -62,6 +70,9 @@ impl Model for Scripted {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         Box::pin(async move {
             self.asked.lock().unwrap().push(request);
+            if let Some(told) = &self.waits {
+                told.notified().await;
+            }
             let reply = self.replies.lock().unwrap().pop_front();
             let reply = reply.ok_or(ModelError::Exhausted {
                 message: "the script has no answer left".into(),
@@ -101,6 +112,8 @@ pub struct Stage {
     pub model: Scripted,
     pub outbox: Arc<Remembering>,
     pub ran: Ran,
+    /// Held so that the store's files stay.
+    _home: Option<Home>,
 }
 
 pub fn settings() -> AgentSettings {
@@ -114,6 +127,15 @@ pub fn settings() -> AgentSettings {
 impl Stage {
     pub fn new(store: Store, model: Scripted) -> Self {
         Stage::with(store, model, GatePolicy::default(), settings())
+    }
+
+    /// In a place of its own, which is gone with it.
+    pub async fn at(home: Home, model: Scripted) -> Self {
+        let stage = Stage::new(home.open().await, model);
+        Stage {
+            _home: Some(home),
+            ..stage
+        }
     }
 
     pub fn with(
@@ -155,6 +177,7 @@ impl Stage {
             model,
             outbox,
             ran,
+            _home: None,
         }
     }
 

@@ -1,8 +1,15 @@
 //! Turns in both modes, by the answers of a scripted model.
 
+use std::sync::Arc;
+
 use callgate_agent::{Arrived, TurnReport};
-use callgate_contract::{CallArguments, Mode, ModelMessage, ModelReply, Part, ToolCall, TurnStop};
+use callgate_contract::{
+    CallArguments, Effect, Kind, Mode, ModelMessage, ModelReply, Part, ToolCall, TurnStop,
+    json as values,
+};
+use callgate_gate::{Call, method};
 use callgate_testkit::Home;
+use serde_json::json;
 
 use crate::stage::{Scripted, Stage, python, session, settings};
 
@@ -33,8 +40,7 @@ fn last_words(stage: &Stage, round: usize) -> String {
 
 /// (answers, rounds, stop, what was sent, calls)
 async fn check(mode: Mode, model: Scripted, expected: (u32, TurnStop, &[&str], u64)) -> Stage {
-    let home = Home::sqlite();
-    let stage = Stage::new(home.open().await, model);
+    let stage = Stage::at(Home::sqlite(), model).await;
     let report = report(stage.hears_from("ann", "please", Some(mode)).await);
     let (rounds, stop, sent, calls) = expected;
     assert_eq!(
@@ -124,6 +130,40 @@ async fn parts_of_a_multimodal_method_reach_the_next_round() {
     let model = Scripted::default().says(&python("show cat")).says("A cat.");
     let stage = check(Mode::Code, model, (2, TurnStop::Answered, &["A cat."], 1)).await;
     assert!(last_words(&stage, 2).contains("picture of cat"));
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Snap {
+    text: String,
+}
+
+#[tokio::test]
+async fn a_picture_that_a_tool_gives_is_looked_at_and_not_read() {
+    let snap = async |_: Call, snap: Snap| {
+        let parts = json!([
+            { "type": "text", "text": snap.text },
+            { "type": "image", "url": "data:image/png;base64,iVBORw0KGgo=" },
+        ]);
+        Ok(values::from_json(parts).unwrap())
+    };
+    let mut model = Scripted::default()
+        .calls(&[("snap", "a cat")])
+        .says("A cat.");
+    model.accepts.image = true;
+    let stage = Stage::at(Home::sqlite(), model).await;
+    let snap = method("snap", Kind::Tool, snap).effect(Effect::Pure);
+    stage.agent.gate().register(Arc::new(snap)).unwrap();
+    stage.hears_from("ann", "look", Some(Mode::Tools)).await;
+    let requests = stage.model.requests();
+    let [result, picture] = requests[1].messages.last_chunk().unwrap();
+    assert_eq!(words(result), "a cat");
+    let ModelMessage::User { parts } = picture else {
+        panic!("{picture:?}");
+    };
+    assert!(
+        matches!(parts.as_slice(), [Part::Image { .. }]),
+        "{parts:?}"
+    );
 }
 
 #[tokio::test]
@@ -221,7 +261,7 @@ async fn a_tool_that_fails_tells_the_model() {
         .collect();
     assert!(results[1].contains("it failed"), "{results:?}");
     assert!(
-        results[0].contains("no method 'nothing'") && results[0].contains("look"),
+        results[0].contains("Tool nothing not found") && results[0].contains("look"),
         "{results:?}"
     );
 }

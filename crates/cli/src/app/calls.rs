@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Arguments, Caller, Cancel, Grant, JournalId, Role, Stop, Surface, json as value_json,
+    Arguments, Caller, Cancel, Grant, JournalId, Onlooker, Role, Surface, json as value_json,
 };
 use callgate_gate::CallError;
 use callgate_store::RunStart;
@@ -11,9 +11,6 @@ use serde_json::{Value as Json, json};
 
 use super::App;
 use crate::{failure::Failure, request::CallMethod};
-
-/// A direct call is the only one of its journal.
-const SEQUENCE: u64 = 1;
 
 impl App {
     pub(super) async fn call(&self, request: CallMethod) -> Result<Json, Failure> {
@@ -24,19 +21,6 @@ impl App {
         let surface = self.surface(&request.method, request.role);
         let mut caller = self.caller(request.session, request.user, surface, id);
         caller.role = request.role;
-        let start = RunStart {
-            id,
-            session: caller.session.clone(),
-            user: caller.user.clone(),
-            role: caller.role,
-            surface: caller.surface,
-            code: None,
-            allowed: caller.grant.methods.clone(),
-            // Nothing random happens in a single call.
-            seed: [0; 16],
-            turn: None,
-        };
-        self.store.journal().begin(&start).await?;
         let made = self.make(&caller, &request.method, arguments).await?;
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))
@@ -79,7 +63,6 @@ impl App {
             methods: start.allowed,
             ..Grant::everything()
         });
-        self.store.journal().reopen(start.id).await?;
         Ok(self.make(&caller, &asked.ask.method, arguments).await??)
     }
 
@@ -89,23 +72,12 @@ impl App {
         method: &str,
         arguments: Arguments,
     ) -> Result<Result<Json, CallError>, Failure> {
-        let made = self.gate.call(caller, SEQUENCE, method, arguments).await;
-        let made = made.map(
+        let made = self
+            .gate
+            .call_alone(caller, method, arguments, Onlooker::default());
+        Ok(made.await?.map(
             |outcome| json!({ "value": value_json::to_json(&outcome.value), "kind": outcome.kind }),
-        );
-        let (stop, report) = match &made {
-            Ok(report) => (Stop::Finished, report.clone()),
-            Err(error) => {
-                let stop = match error {
-                    CallError::ApprovalPending { .. } => Stop::Approval,
-                    _ => Stop::Error,
-                };
-                (stop, json!({ "error": error.to_string() }))
-            }
-        };
-        let journal = self.store.journal();
-        journal.finish(caller.journal, stop, &report).await?;
-        Ok(made)
+        ))
     }
 }
 

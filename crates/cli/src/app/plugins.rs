@@ -269,7 +269,11 @@ impl App {
     pub(super) async fn reload_plugins(&self, name: Option<String>) -> Result<Json, Failure> {
         if self.loaded.get().is_none() {
             let reports = self.with_plugins().await;
-            return Ok(json!(wanted(reports, name.as_deref())));
+            let found = wanted(reports, name.as_deref());
+            // What was installed after that loading had begun is not part of it.
+            if !found.is_empty() {
+                return Ok(json!(found));
+            }
         }
         let sources = self.shelf.sources();
         for plugin in self.shelf.plugins.list() {
@@ -311,7 +315,7 @@ impl App {
                 Failure::new(error.to_string(), hint)
             });
         }
-        let arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id))];
+        let arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id.clone()))];
         let answer = worker.ask("config_get", arguments, None).await;
         let answer = answer.map_err(|error| Failure::new(error.to_string(), "reload it"))?;
         Ok(value_json::to_json(&answer))

@@ -54,12 +54,17 @@ impl App {
         Ok(())
     }
 
+    /// Others that share the database need not wait until they notice that we are gone.
+    pub async fn leave(&self) {
+        if let Err(error) = self.store.leave().await {
+            tracing::warn!(%error, "other instances will notice by themselves that this one ends");
+        }
+    }
+
     async fn end_what_cannot_go_on(&self) -> Result<Vec<Recovered>, Failure> {
         let mut ended = Vec::new();
         let journal = self.store.journal();
-        let mut unfinished = journal.unfinished().await?;
-        unfinished.retain(|run| run.started_at <= self.began);
-        for run in unfinished {
+        for run in journal.cut_off(self.began).await? {
             let id = run.start.id;
             let (stop, what) = if self.is_asked(id).await? {
                 // Executing it now would only wait again; the answer will do that.
@@ -69,6 +74,9 @@ impl App {
             } else {
                 continue;
             };
+            if !self.store.leases().adopt(id).await? {
+                continue;
+            }
             journal.finish(id, stop, &json!({ "error": what })).await?;
             ended.push(Recovered {
                 run: id,

@@ -1,6 +1,7 @@
 //! `callgate cost`.
 
-use callgate_agent::{CostBy, since};
+use callgate_agent::since;
+use callgate_store::CostBy;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use callgate_agent::{CostBy, CostReport, CostSum};
+use callgate_agent::{CostReport, money};
+use callgate_store::{CostBy, CostSum};
 
 use super::read;
 use crate::{
@@ -63,7 +64,7 @@ fn row(key: &str, sum: &CostSum) -> Vec<String> {
     let counts = [sum.requests, sum.tokens_in, sum.cached, sum.tokens_out];
     let mut cells = vec![key.to_owned()];
     cells.extend(counts.map(|count| count.to_string()));
-    cells.push(sum.money());
+    cells.push(money(sum));
     cells
 }
 

@@ -57,7 +57,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     }
     let serving = callgate_server::serve(entrance, site, until(stopped.clone()));
     tasks.spawn(web(serving));
-    tasks.spawn(catch_up(app.clone(), until(stopped)));
+    tasks.spawn(catch_up(app.clone(), stopped));
     warm(&app);
     let announce = async {
         match common.json {
@@ -87,6 +87,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
         finish_turns(&app).await;
         let_go(&app);
         while tasks.join_next().await.is_some() {}
+        app.leave().await;
         door.close().await;
     };
     tokio::select! {
@@ -206,8 +207,8 @@ async fn web(serving: impl Future<Output = io::Result<()>>) {
     }
 }
 
-/// Ends or continues what the last owner left, and keeps time.
-async fn catch_up(app: App, stop: impl Future<Output = ()>) {
+/// Ends or continues what the last owner left, or another instance leaves, and keeps time.
+async fn catch_up(app: App, stopped: watch::Receiver<()>) {
     let agent = match app.agent().await {
         Ok(agent) => agent,
         Err(failure) => return show::failure(&failure, false),
@@ -217,8 +218,10 @@ async fn catch_up(app: App, stop: impl Future<Output = ()>) {
         door::recover_runs(&app).await?;
         app.recover_turns().await
     };
+    let others = agent.look_after_others(until(stopped.clone()));
     // Side by side: a turn that goes on may take long, and a timer cannot wait.
-    let (recovered, ()) = tokio::join!(recover, keep_time(agent, stop));
+    let time = keep_time(agent.clone(), until(stopped));
+    let (recovered, (), ()) = tokio::join!(recover, others, time);
     if let Err(failure) = recovered {
         show::failure(&failure, false);
     }

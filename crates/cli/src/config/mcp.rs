@@ -11,6 +11,8 @@ use crate::failure::Failure;
 
 /// How long methods stay while their server is away.
 const GRACE: Duration = Duration::from_secs(30);
+/// How long it may take to say hello, and which tools it has.
+const HANDSHAKE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -118,6 +120,7 @@ impl Mcp {
             remote: self.remote,
             shown: self.images.clone(),
             grace: GRACE,
+            handshake: HANDSHAKE,
         })
     }
 }

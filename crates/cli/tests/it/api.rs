@@ -195,11 +195,40 @@ fn personas_models_and_settings_are_chosen() {
     assert_eq!((status, &session["persona"]), (200, &json!("pirate")));
     let prompt = site.read(&format!("{SESSION}/prompt"));
     assert!(prompt.to_string().contains("You are a pirate."));
+    let back = json!({ "persona": "default" });
+    let (status, session) = site.server.api("PATCH", SESSION, &site.key, Some(&back));
+    assert_eq!((status, &session["persona"]), (200, &json!("default")));
+
+    let names = || -> Vec<(Json, Json)> {
+        let all = site.read("/api/personas")["items"].clone();
+        let all = all.as_array().unwrap().iter();
+        all.map(|it| (it["name"].clone(), it["default"].clone()))
+            .collect()
+    };
+    let put = |default: bool| {
+        let mut body = persona.clone();
+        body["default"] = json!(default);
+        let (status, _) = site.server.api("PUT", path, &site.key, Some(&body));
+        assert_eq!(status, 200);
+        names()
+    };
+    let told = |built_in: bool| {
+        vec![
+            (json!("default"), json!(built_in)),
+            (json!("pirate"), json!(!built_in)),
+        ]
+    };
+    assert_eq!(names(), told(true));
+    assert_eq!(put(true), told(false), "the built-in one is still there");
+    assert_eq!(site.read("/api/personas/default")["default"], false);
+    assert_eq!(put(false), told(true), "and answers again");
     let none = json!({ "model": "none" });
     let (status, problem) = site.server.api("PATCH", SESSION, &site.key, Some(&none));
     assert_eq!(status, 400, "{problem}");
+    assert_eq!(site.get("/api/methods/ask_pirate").0, 200);
     assert_eq!(site.server.api("DELETE", path, &site.key, None).0, 200);
     assert_eq!(site.get(path).0, 404);
+    assert_eq!(site.get("/api/methods/ask_pirate").0, 404);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! A session as one file, written and executed again by the real binary, on the command line and
 //! over HTTP.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use serde_json::{Value as Json, json};
 
 use crate::{
-    scene::{Scene, wait_until},
+    astrbot::{equipped, example},
+    scene::{Scene, finish, wait_until},
     server::Server,
 };
 
@@ -126,6 +127,95 @@ fn a_session_is_exported_and_replayed() {
     );
     let again = elsewhere.callgate(&["session", "replay", &reply, "--data", data]);
     assert!(again.stderr.contains("has a session"), "{}", again.stderr);
+}
+
+/// Words, history and tools changed by hooks, tools made up for one turn, answers that a plugin
+/// decorates and sends itself, methods of both ecosystems in both modes: elsewhere there is none of it.
+#[test]
+fn a_session_with_plugins_of_both_ecosystems_is_replayed_without_them() {
+    let nekro = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins/nekro_examples");
+    let nekro = nekro.to_str().unwrap();
+    let scene = equipped(&example("fragile"));
+    finish(scene.bare(&["plugin", "check", nekro]).spawn().unwrap());
+    let hooks =
+        ["manners", "spelling", "recall", "toolbox"].map(|name| format!("five_hooks/{name}"));
+    for plugin in hooks.iter().map(String::as_str).chain(["fragile"]) {
+        scene
+            .callgate(&["plugin", "install", &example(plugin)])
+            .succeeded();
+    }
+    scene.callgate(&["plugin", "install", nekro]).succeeded();
+    let call = |id: &str, name: &str, arguments: Json| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"id": id, "type": "function", "function": function})
+    };
+    let say = |mode: &str, text: &str, answers: &[Json]| {
+        let model = scene.script(answers);
+        let arguments = ["send", text, "--model", &model, "--mode", mode, "--json"];
+        scene.callgate(&arguments).succeeded().messages()
+    };
+    let calls = json!({"tool_calls": [
+        call("1", "measure", json!({"what": "Oslo"})),
+        call("2", "saw", json!({})),
+        call("3", "my_sum_function", json!({"num1": 2, "num2": 3})),
+    ]});
+    let heard = say(
+        "tools",
+        "teh weather?",
+        &[calls, json!({"content": "25 degrees."})],
+    );
+    assert_eq!(heard, ["25 degrees."]);
+    let code = "import random\n\
+        print(my_sum_function(2, 3), saw(), random.random())\n\
+        send_chat_message('from code')\n\
+        search_kb('tea')";
+    let code = json!({"content": format!("```python\n{code}\n```")});
+    let heard = say(
+        "code",
+        "And teh tea?",
+        &[code, json!({"content": "80 degrees."})],
+    );
+    assert_eq!(heard.last().unwrap(), "80 degrees.");
+    let decorated = scene
+        .said()
+        .iter()
+        .filter(|(_, text)| text.contains("[for operator]"))
+        .count();
+    assert_eq!(decorated, 2);
+
+    let exported = scene.callgate(&["session", "export", KEY, "whole.capsule", "--json"]);
+    let file = exported.succeeded().json()["file"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let elsewhere = Scene::new();
+    let replay = |file: &str| {
+        let mut command = elsewhere.bare(&["session", "replay", file, "--json"]);
+        finish(command.spawn().unwrap()).json()
+    };
+    let replayed = replay(&file);
+    assert_eq!(replayed["equal"], true, "{replayed}");
+    assert_eq!(
+        (&replayed["turns"], &replayed["runs"]),
+        (&json!(2), &json!(1))
+    );
+    let notes = replayed["notes"].to_string();
+    assert!(
+        notes.contains("what plugins changed is taken as recorded: said"),
+        "{notes}"
+    );
+
+    // Nor need they be there when it is exported.
+    for plugin in ["nekro_examples", "toolbox"] {
+        scene.callgate(&["plugin", "remove", plugin]).succeeded();
+    }
+    let exported = scene.callgate(&["session", "export", KEY, "gone.capsule", "--json"]);
+    let file = exported.succeeded().json()["file"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let replayed = replay(&file);
+    assert_eq!(replayed["equal"], true, "{replayed}");
 }
 
 #[test]

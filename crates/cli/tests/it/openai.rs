@@ -19,6 +19,12 @@ fn the_client_for_javascript_works() {
 }
 
 #[test]
+fn options_reach_the_model_on_the_wire() {
+    install("node");
+    program("openai/options");
+}
+
+#[test]
 fn the_client_for_python_works() {
     install("node");
     install("python");
@@ -54,6 +60,17 @@ fn a_nekro_plugin_asks_its_model_group_by_a_key_of_ours_while_no_server_runs() {
             .unwrap()
             .starts_with("http://127.0.0.1:")
     );
+    assert_eq!(payer(&scene), "plugin:callgate.nekro_gateway");
+}
+
+/// On whose account the one request to a model is.
+fn payer(scene: &Scene) -> String {
+    let spent = scene
+        .callgate(&["cost", "--by", "plugin", "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(spent["total"]["requests"], 1, "{spent}");
+    spent["rows"][0]["key"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -63,4 +80,5 @@ fn an_astrbot_plugin_asks_its_provider_by_a_key_of_ours() {
     let code = "print(ask_provider('hi'))";
     let report = scene.run(code, &["--json", "--plugin", &plugin]).json();
     assert_eq!(report["stdout"], "By way of you.\n", "{report}");
+    assert_eq!(payer(&scene), "plugin:astrbot_gateway");
 }

@@ -24,7 +24,7 @@ pub fn install(what: &str) {
 }
 
 /// Runs one file of tests with the real client.
-fn clients(name: &str) {
+pub fn clients(name: &str) {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| install("node"));
     program(&format!("remote/{name}"));

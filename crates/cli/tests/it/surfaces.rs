@@ -2,11 +2,13 @@
 //! line. Each call is one row of the journal, and one permission holds for all of them.
 
 use std::{
+    cell::Cell,
     io::{Read, Write},
     net::TcpStream,
 };
 
-use callgate_contract::{JournalId, SessionKey};
+use callgate_contract::{JournalId, SessionKey, json as value_json};
+use callgate_gate::recorded_arguments;
 use callgate_store::{Ask, Decision};
 use serde_json::{Value as Json, json};
 
@@ -24,18 +26,62 @@ ask = [\"remember\"]
 methods = [\"remember\"]
 ";
 /// As each side names the chat that its calls belong to.
-const SESSIONS: [&str; 4] = [
-    "cli:FriendMessage:operator",
-    "web:FriendMessage:operator",
-    "remote:FriendMessage:desk",
-    "mcp:FriendMessage:operator",
-];
+const CLI: &str = "cli:FriendMessage:operator";
+const WEB: &str = "web:FriendMessage:operator";
+const REMOTE: &str = "remote:FriendMessage:desk";
+const MCP: &str = "mcp:FriendMessage:operator";
+const SESSIONS: [&str; 4] = [CLI, WEB, REMOTE, MCP];
 const REFUSED: &str = "was denied by the operator";
+
+/// A side: what its calls name the note, how it is made, and what the record is to say of it.
+struct Side {
+    name: &'static str,
+    call: fn(&Stage) -> String,
+    session: &'static str,
+    journal: &'static str,
+}
+
+const fn side(
+    name: &'static str,
+    session: &'static str,
+    journal: &'static str,
+    call: fn(&Stage) -> String,
+) -> Side {
+    Side {
+        name,
+        call,
+        session,
+        journal,
+    }
+}
+
+const SIDES: [Side; 7] = [
+    side("code", CLI, "run", Stage::code),
+    side("tool", CLI, "turn", Stage::tool_call),
+    side("socket", REMOTE, "alone", Stage::socket_io),
+    side("http", WEB, "alone", Stage::http),
+    side("mcp", MCP, "alone", Stage::mcp),
+    side("pipe", MCP, "alone", Stage::pipe),
+    side("cli", CLI, "alone", Stage::command_line),
+];
 
 struct Stage {
     scene: Scene,
     server: Server,
+    /// With which remote callers come.
     key: String,
+    /// What is to be remembered.
+    text: Cell<&'static str>,
+}
+
+/// The newest call on record: its chat, what its journal is of, what it was to remember, and how it
+/// ended.
+#[derive(Debug)]
+struct Row {
+    session: String,
+    journal: &'static str,
+    name: Json,
+    error: Option<String>,
 }
 
 impl Stage {
@@ -46,7 +92,10 @@ impl Stage {
             json!({ "tool_calls": [{
                 "id": format!("call-{number}"),
                 "type": "function",
-                "function": { "name": "remember", "arguments": arguments("tool").to_string() },
+                "function": {
+                    "name": "remember",
+                    "arguments": json!({ "name": "tool", "text": "x" }).to_string(),
+                },
             }] })
         };
         let done = json!({ "content": "done" });
@@ -56,7 +105,12 @@ impl Stage {
         let made = scene.callgate(&["key", "new", "--scope", "operator", "--json"]);
         let key = made.succeeded().json()["key"].as_str().unwrap().to_owned();
         let server = Server::start(&scene);
-        let stage = Stage { scene, server, key };
+        let stage = Stage {
+            scene,
+            server,
+            key,
+            text: Cell::new("x"),
+        };
         wait_until(|| stage.server.api("GET", "/api/models", &stage.key, None).0 == 200);
         stage
     }
@@ -91,32 +145,78 @@ impl Stage {
         })
     }
 
-    /// What each side was told.
-    fn everywhere(&self) -> Vec<(&'static str, String)> {
-        let mut told = Vec::new();
-        let mut side = |name: &'static str, answer: String| {
-            let rows = self.rows();
-            told.push((name, answer, rows));
-        };
-        let before = self.rows();
-        side("code", self.code());
-        side("tool call", self.tool_call());
-        side("Socket.IO", self.socket_io());
-        side("HTTP", self.http());
-        side("MCP", self.mcp());
-        side("MCP over a pipe", self.pipe());
-        side("command line", self.command_line());
-        for (index, (name, answer, rows)) in told.iter().enumerate() {
-            assert_eq!(*rows, before + index + 1, "one row for {name}: {answer}");
+    fn newest(&self) -> Row {
+        self.scene.stored(async |store| {
+            let journal = store.journal();
+            let call = journal.calls_of(METHOD, 1).await.unwrap().pop().unwrap();
+            let of = match call.turn == Some(call.journal) {
+                true => "turn",
+                false => match journal.run(call.journal).await.unwrap().start.code {
+                    Some(_) => "run",
+                    None => "alone",
+                },
+            };
+            let recorded = journal.recorded(call.journal).await.unwrap();
+            let recorded = recorded
+                .into_iter()
+                .find(|it| it.intent.sequence == call.sequence);
+            let given = recorded_arguments(&recorded.unwrap().intent.arguments).unwrap();
+            let named = given.named.iter().find(|(name, _)| name == "name");
+            let name = given.positional.first().or(named.map(|(_, value)| value));
+            Row {
+                session: call.session.unwrap().to_string(),
+                journal: of,
+                name: value_json::to_json(name.unwrap()),
+                error: call.ended.unwrap().error,
+            }
+        })
+    }
+
+    /// What is remembered in all chats: name and text.
+    fn notes(&self) -> Vec<(String, String)> {
+        self.scene.stored(async |store| {
+            let mut notes = Vec::new();
+            for session in SESSIONS {
+                let session = session.parse::<SessionKey>().unwrap();
+                let of_session = store.notes().list(&session).await.unwrap();
+                notes.extend(of_session.into_iter().map(|note| (note.name, note.text)));
+            }
+            notes
+        })
+    }
+
+    /// Calls from every side; `refused` is what each is to be told, or nothing.
+    fn everywhere(&self, refused: Option<&str>) {
+        for side in SIDES {
+            let before = self.rows();
+            let told = (side.call)(self);
+            assert_eq!(self.rows(), before + 1, "one row for {}: {told}", side.name);
+            let row = self.newest();
+            assert_eq!(row.session, side.session, "{}: {row:?}", side.name);
+            assert_eq!(row.journal, side.journal, "{}: {row:?}", side.name);
+            assert_eq!(row.name, side.name, "{row:?}");
+            match (refused, &row.error) {
+                (None, None) => assert!(told.contains("Remembered"), "{}: {told}", side.name),
+                (Some(why), Some(error)) => {
+                    assert!(
+                        told.contains(why) && error.contains(why),
+                        "{}: {told}",
+                        side.name
+                    );
+                    assert!(!told.contains("Remembered"), "{}: {told}", side.name);
+                }
+                _ => panic!("{}: {row:?} {told}", side.name),
+            }
         }
-        told.into_iter()
-            .map(|(name, answer, _)| (name, answer))
-            .collect()
+    }
+
+    fn arguments(&self, name: &str) -> Json {
+        json!({ "name": name, "text": self.text.get() })
     }
 
     fn code(&self) -> String {
-        let said = self.scene.run("print(remember('code', 'x'))", &["--json"]);
-        said.stdout
+        let code = format!("print(remember('code', '{}'))", self.text.get());
+        self.scene.run(&code, &["--json"]).stdout
     }
 
     fn tool_call(&self) -> String {
@@ -132,14 +232,14 @@ impl Stage {
     }
 
     fn http(&self) -> String {
-        let body = json!({ "arguments": arguments("http") });
+        let body = json!({ "arguments": self.arguments("http") });
         let path = "/api/methods/remember/call";
         let (_, answer) = self.server.api("POST", path, &self.key, Some(&body));
         answer.to_string()
     }
 
     fn command_line(&self) -> String {
-        let arguments = arguments("cli").to_string();
+        let arguments = self.arguments("cli").to_string();
         let said = self
             .scene
             .callgate(&["call", "remember", "--args", &arguments, "--json"]);
@@ -152,7 +252,7 @@ impl Stage {
         let request = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {
-                "name": "remember", "arguments": arguments("mcp"),
+                "name": "remember", "arguments": self.arguments("mcp"),
                 "_meta": {
                     "io.modelcontextprotocol/protocolVersion": version,
                     "io.modelcontextprotocol/clientCapabilities": {},
@@ -179,7 +279,7 @@ impl Stage {
             } }),
             json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-                "name": "remember", "arguments": arguments("pipe"),
+                "name": "remember", "arguments": self.arguments("pipe"),
             } }),
         ];
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -200,7 +300,7 @@ impl Stage {
         self.exchange("POST", &path, &[], &format!("40/function_call,{auth}"));
         let call = json!(["FUNCTION_CALL", {
             "requestId": JournalId::fresh().0, "functionName": "remember",
-            "args": ["socket", "x"], "target": "server",
+            "args": ["socket", self.text.get()], "target": "server",
         }]);
         self.exchange("POST", &path, &[], &format!("42/function_call,1{call}"));
         loop {
@@ -233,20 +333,36 @@ impl Stage {
     }
 }
 
-fn arguments(name: &str) -> Json {
-    json!({ "name": name, "text": "x" })
-}
-
 #[test]
 fn one_permission_and_one_row_on_every_side() {
-    let stage = Stage::open();
+    let mut stage = Stage::open();
     stage.decide(Decision::Allow);
-    for (side, told) in stage.everywhere() {
-        assert!(told.contains("Remembered"), "{side}: {told}");
-    }
+    stage.everywhere(None);
+    let mut done = stage.notes();
+    let expected = SIDES.map(|side| (side.name.to_owned(), "x".to_owned()));
+    done.sort();
+    let mut expected = Vec::from(expected);
+    expected.sort();
+    assert_eq!(done, expected, "each did it, once");
+
     stage.decide(Decision::Deny);
-    for (side, told) in stage.everywhere() {
-        assert!(told.contains(REFUSED), "{side}: {told}");
-        assert!(!told.contains("Remembered"), "{side}: {told}");
+    stage.text.set("y");
+    stage.everywhere(Some(REFUSED));
+
+    // What a key does not hold is refused before anybody's permission is looked for.
+    stage.decide(Decision::Allow);
+    let made = stage
+        .scene
+        .callgate(&["key", "new", "--scope", "method:now", "--json"]);
+    stage.key = made.succeeded().json()["key"].as_str().unwrap().to_owned();
+    for (told, why) in [
+        (stage.socket_io(), "needs a key that may call it"),
+        (stage.http(), "this key does not hold the scope"),
+        (stage.mcp(), "no tool 'remember' is for this key"),
+    ] {
+        assert!(told.contains(why), "{told}");
     }
+    let mut undone = stage.notes();
+    undone.sort();
+    assert_eq!(undone, expected, "nobody did what was refused");
 }

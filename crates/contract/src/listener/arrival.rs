@@ -23,6 +23,8 @@ pub struct ArrivalFacts {
     pub prefix: Option<String>,
     /// What the session's own rule says: it would be answered.
     pub wanted: bool,
+    /// It was a command of ours and is answered: it is heard of, and nothing more.
+    pub obeyed: bool,
 }
 
 /// What is to become of a message. Of several the strongest counts; the order here is from the

@@ -137,6 +137,13 @@ pub struct ModelOptions {
     pub stop: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
+    /// May one reply hold several calls?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
+    /// How much to think, in the words of OpenAI's chat completions: `none`, `minimal`, `low`,
+    /// `medium`, `high` and whatever comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
     /// What the answer must look like, as OpenAI's chat completions say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_format: Option<Json>,
@@ -164,6 +171,10 @@ impl ModelOptions {
                 false => self.stop,
             },
             tool_choice: self.tool_choice.or_else(|| defaults.tool_choice.clone()),
+            parallel_tool_calls: self.parallel_tool_calls.or(defaults.parallel_tool_calls),
+            reasoning_effort: self
+                .reasoning_effort
+                .or_else(|| defaults.reasoning_effort.clone()),
             response_format: self
                 .response_format
                 .or_else(|| defaults.response_format.clone()),

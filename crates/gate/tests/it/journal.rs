@@ -35,11 +35,9 @@ async fn every_effect_is_recorded_and_replayed() {
         let reply = value.clone();
         scene.add(answering("f", reply).taking(parameters).effect(effect));
         let request = CallRequest {
-            sequence: 7,
-            name: "f",
-            arguments: named([("a", 1.into())]),
             clocks: vec![1, 2],
             threaded: true,
+            ..CallRequest::new(7, "f", named([("a", 1.into())]))
         };
         let outcome = scene.gate.dispatch(&scene.caller, request).await.unwrap();
         assert_eq!(outcome.value, value);

@@ -10,5 +10,6 @@ mod journal;
 mod kinds;
 mod names;
 mod plugins;
+mod progress;
 mod python;
 mod scene;

@@ -55,13 +55,7 @@ fn loose(name: &str, aliases: &[&str]) -> Loose {
 }
 
 fn request(name: &str, arguments: Arguments) -> CallRequest<'_> {
-    CallRequest {
-        sequence: 1,
-        name,
-        arguments,
-        clocks: Vec::new(),
-        threaded: false,
-    }
+    CallRequest::new(1, name, arguments)
 }
 
 #[tokio::test]

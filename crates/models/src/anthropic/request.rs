@@ -6,7 +6,7 @@ use callgate_contract::{ModelMessage, ModelOptions, ModelRequest, Part, ToolChoi
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    calls,
+    calls, format,
     parts::{data, is_web, made, words},
     weave::{self, Piece},
     wire::{Dialect, Wire, insert, overlay, schema},
@@ -40,10 +40,10 @@ pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(tool).collect();
         body.insert("tools".to_owned(), Json::Array(tools));
-        let choice = request.options.tool_choice.as_ref().map(tool_choice);
+        let choice = choice(&request.options);
         insert(&mut body, [("tool_choice", choice)]);
     }
-    options(&request.options, &mut body);
+    options(dialect, &request.options, &mut body);
     if goes_on_without_thoughts(&body) {
         body.shift_remove("thinking");
     }
@@ -66,14 +66,19 @@ fn goes_on_without_thoughts(body: &Map<String, Json>) -> bool {
     told && answered && !thought
 }
 
-/// This wire knows neither penalties nor seeds nor formats.
-fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
+/// This wire knows neither penalties nor seeds, and of formats only strict schemas.
+fn options(dialect: &Dialect, options: &ModelOptions, body: &mut Map<String, Json>) {
+    let config = output_config(&dialect.model, options);
     let stop = Some(&options.stop).filter(|stop| !stop.is_empty());
     let fields = [
         ("max_tokens", options.max_tokens.map(Json::from)),
         ("temperature", options.temperature.map(Json::from)),
         ("top_p", options.top_p.map(Json::from)),
         ("stop_sequences", stop.map(|stop| json!(stop))),
+        (
+            "output_config",
+            (!config.is_empty()).then_some(Json::Object(config)),
+        ),
     ];
     insert(body, fields);
     overlay(body, &options.extra);
@@ -239,6 +244,54 @@ fn tool(tool: &ToolSpec) -> Json {
         "description": tool.description,
         "input_schema": schema(&tool.parameters),
     })
+}
+
+/// How much to think, and in which form to answer, for models that know of it: others refuse it.
+fn output_config(model: &str, options: &ModelOptions) -> Map<String, Json> {
+    const NO_FORMATS: [&str; 5] = [
+        "claude-3",
+        "claude-opus-4-0",
+        "claude-opus-4-2025",
+        "claude-sonnet-4-0",
+        "claude-sonnet-4-2025",
+    ];
+    const NO_EFFORT: [&str; 3] = ["claude-opus-4-1", "claude-sonnet-4-5", "claude-haiku-4-5"];
+    let among = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
+    let mut config = Map::new();
+    if among(&NO_FORMATS) {
+        return config;
+    }
+    let effort = match options.reasoning_effort.as_deref() {
+        // Whoever is not told to think does not.
+        None | Some("none") => None,
+        Some("minimal") => Some("low"),
+        other => other,
+    };
+    let format = options.response_format.as_ref();
+    let strict = format.is_some_and(|format| format["json_schema"]["strict"] == true);
+    let schema = format::schema(format).filter(|_| strict);
+    let fields = [
+        (
+            "effort",
+            effort.filter(|_| !among(&NO_EFFORT)).map(Json::from),
+        ),
+        (
+            "format",
+            schema.map(|schema| json!({"type": "json_schema", "schema": schema})),
+        ),
+    ];
+    insert(&mut config, fields);
+    config
+}
+
+/// Which tool, and whether several at once.
+fn choice(options: &ModelOptions) -> Option<Json> {
+    let mut choice = options.tool_choice.as_ref().map(tool_choice);
+    if options.parallel_tool_calls == Some(false) && options.tool_choice != Some(ToolChoice::None) {
+        let choice = choice.get_or_insert_with(|| tool_choice(&ToolChoice::Auto));
+        choice["disable_parallel_tool_use"] = json!(true);
+    }
+    choice
 }
 
 fn tool_choice(choice: &ToolChoice) -> Json {

@@ -36,11 +36,11 @@ pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
         let choice = request.options.tool_choice.as_ref().map(tool_choice);
         insert(&mut body, [("toolConfig", choice)]);
     }
-    options(&request.options, &mut body);
+    options(dialect, &request.options, &mut body);
     Json::Object(body)
 }
 
-fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
+fn options(dialect: &Dialect, options: &ModelOptions, body: &mut Map<String, Json>) {
     let stop = Some(&options.stop).filter(|stop| !stop.is_empty());
     let format = options.response_format.as_ref();
     let json = format::is_json(format).then(|| json!("application/json"));
@@ -57,6 +57,7 @@ fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
         ("maxOutputTokens", options.max_tokens.map(Json::from)),
         ("seed", options.seed.map(Json::from)),
         ("stopSequences", stop.map(|stop| json!(stop))),
+        ("thinkingConfig", thinking(&dialect.model, options)),
     ];
     let mut config = Map::new();
     insert(&mut config, fields);
@@ -64,6 +65,31 @@ fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
         body.insert("generationConfig".to_owned(), Json::Object(config));
     }
     overlay(body, &options.extra);
+}
+
+/// How much to think: a level from the third generation on, tokens before; as Google itself
+/// translates OpenAI's words.
+fn thinking(model: &str, options: &ModelOptions) -> Option<Json> {
+    let effort = options.reasoning_effort.as_deref()?;
+    if is_modern(model) {
+        let level = match effort {
+            "none" | "minimal" => "minimal",
+            "low" | "medium" => effort,
+            _ => "high",
+        };
+        return Some(json!({"thinkingLevel": level}));
+    }
+    let budget = match effort {
+        // It cannot do without.
+        "none" if model.contains("pro") => 128,
+        "none" => 0,
+        "minimal" => 512,
+        "low" => 1_024,
+        "medium" => 8_192,
+        _ => 24_576,
+    };
+    let thinks = model.starts_with("gemini-2.5");
+    thinks.then(|| json!({"thinkingBudget": budget}))
 }
 
 fn system_part(message: &ModelMessage) -> Option<Json> {

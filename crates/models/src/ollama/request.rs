@@ -51,13 +51,28 @@ fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
     ];
     let format = options.response_format.as_ref();
     let json = format::is_json(format).then(|| json!("json"));
-    insert(body, [("format", format::schema(format).cloned().or(json))]);
+    let think = options.reasoning_effort.as_deref().map(think);
+    let fields_of_body = [
+        ("format", format::schema(format).cloned().or(json)),
+        ("think", think),
+    ];
+    insert(body, fields_of_body);
     let mut set = Map::new();
     insert(&mut set, fields);
     if !set.is_empty() {
         body.insert("options".to_owned(), Json::Object(set));
     }
     overlay(body, &options.extra);
+}
+
+/// Three levels, or none at all.
+fn think(effort: &str) -> Json {
+    match effort {
+        "none" => json!(false),
+        "minimal" | "low" => json!("low"),
+        "medium" => json!("medium"),
+        _ => json!("high"),
+    }
 }
 
 fn messages(messages: &[ModelMessage]) -> Json {

@@ -23,6 +23,9 @@ pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
         if let Some(choice) = &request.options.tool_choice {
             body.insert("tool_choice".to_owned(), tool_choice(choice));
         }
+        // Without tools it is refused.
+        let parallel = request.options.parallel_tool_calls.map(Json::from);
+        insert(&mut body, [("parallel_tool_calls", parallel)]);
     }
     options(dialect, &request.options, &mut body);
     Json::Object(body)
@@ -46,6 +49,10 @@ fn options(dialect: &Dialect, options: &ModelOptions, body: &mut Map<String, Jso
         ("seed", options.seed.map(Json::from)),
         ("stop", stop.map(|stop| json!(stop))),
         ("response_format", options.response_format.clone()),
+        (
+            "reasoning_effort",
+            options.reasoning_effort.clone().map(Json::from),
+        ),
     ];
     insert(body, fields);
     overlay(body, &options.extra);

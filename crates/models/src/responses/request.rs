@@ -24,7 +24,9 @@ pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
         let tools = request.tools.iter().map(tool).collect();
         body.insert("tools".to_owned(), Json::Array(tools));
         let choice = request.options.tool_choice.as_ref().map(tool_choice);
-        insert(&mut body, [("tool_choice", choice)]);
+        let parallel = request.options.parallel_tool_calls.map(Json::from);
+        let fields = [("tool_choice", choice), ("parallel_tool_calls", parallel)];
+        insert(&mut body, fields);
     }
     options(&request.options, &mut body);
     Json::Object(body)
@@ -40,7 +42,9 @@ fn can_reason(model: &str) -> bool {
 /// This wire knows neither penalties nor seeds nor stop texts.
 fn options(options: &ModelOptions, body: &mut Map<String, Json>) {
     let format = options.response_format.as_ref().map(format::flat);
+    let effort = options.reasoning_effort.as_ref();
     let fields = [
+        ("reasoning", effort.map(|effort| json!({"effort": effort}))),
         ("text", format.map(|format| json!({"format": format}))),
         ("temperature", options.temperature.map(Json::from)),
         ("top_p", options.top_p.map(Json::from)),

@@ -30,6 +30,22 @@ async fn code_mode_answers_with_python() {
             "remember(\"from the demo\", \"I like \\\"tea\\\"\")",
         ),
         (
+            "What time is it in Tokyo and in Lima, and how far apart are they?",
+            "PLACES = {\"Tokyo\":\"Asia/Tokyo\",\"Lima\":\"America/Lima\"}",
+        ),
+        (
+            "利马和东京现在几点？",
+            "PLACES = {\"利马\":\"America/Lima\",\"东京\":\"Asia/Tokyo\"}",
+        ),
+        (
+            "Remember that my favourite colour is blue, then tell me what you know of me.",
+            "remember(\"from the demo\", \"my favourite colour is blue\")",
+        ),
+        (
+            "私の好きな色は青だと覚えて、私について知っていることを教えて。",
+            "remember(\"from the demo\", \"私の好きな色は青だ\")",
+        ),
+        (
             "What time is it? No, send good news!",
             "send_message(\"[offline demo] good news\")",
         ),
@@ -46,11 +62,20 @@ async fn code_mode_answers_with_python() {
 }
 
 #[tokio::test]
+async fn what_was_remembered_is_looked_up_where_that_is_offered() {
+    let prompt = format!("{PROMPT}\nrecall(query=None)");
+    for (prompt, recalls) in [(PROMPT, false), (prompt.as_str(), true)] {
+        let reply = ask(prompt, "Remember that I like tea.", &[]).await;
+        assert_eq!(reply.text.contains("recall()"), recalls, "{}", reply.text);
+    }
+}
+
+#[tokio::test]
 async fn tool_mode_calls_and_then_answers() {
     let reply = ask("", "Remember that I like tea.", &["now", "remember"]).await;
     let call = &reply.tool_calls[0];
     assert_eq!(call.name, "remember");
-    let expect = json!({"name": "from the demo", "text": "that I like tea"});
+    let expect = json!({"name": "from the demo", "text": "I like tea"});
     assert_eq!(json!(call.arguments), expect);
     assert!(matches!(call.arguments, CallArguments::Object(_)));
 

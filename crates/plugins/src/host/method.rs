@@ -1,9 +1,9 @@
 //! Any other method, by its name, and which there are: with the rights of whoever the plugin acts for.
 
 use callgate_contract::{
-    Arguments, Caller, Effect, JournalId, Kind, MethodError, Surface, Value, json,
+    Arguments, Caller, Effect, JournalId, Kind, MethodError, Onlooker, Surface, Value, json,
 };
-use callgate_gate::{Call, Function, Gate, method as function};
+use callgate_gate::{Call, CallRequest, Function, Gate, method as function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -28,7 +28,7 @@ pub(super) fn methods(gate: &Gate) -> Vec<Function> {
         let gate = gate.upgrade();
         async move {
             let gate = gate.ok_or_else(|| failed("the host is being stopped"))?;
-            make(&gate, call.caller, made).await
+            make(&gate, call.caller, call.progress, made).await
         }
     };
     vec![
@@ -79,7 +79,12 @@ fn listing(gate: &Gate) -> Function {
         .effect(Effect::Pure)
 }
 
-async fn make(gate: &Gate, caller: Caller, made: Made) -> Result<Value, MethodError> {
+async fn make(
+    gate: &Gate,
+    caller: Caller,
+    progress: Onlooker,
+    made: Made,
+) -> Result<Value, MethodError> {
     let arguments = Arguments {
         positional: made
             .positional
@@ -96,7 +101,11 @@ async fn make(gate: &Gate, caller: Caller, made: Made) -> Result<Value, MethodEr
         journal: JournalId::fresh(),
         ..caller
     };
-    let outcome = gate.call(&caller, 1, &made.name, arguments).await;
+    let request = CallRequest {
+        progress,
+        ..CallRequest::new(1, &made.name, arguments)
+    };
+    let outcome = gate.dispatch(&caller, request).await;
     let outcome = outcome.map_err(|error| {
         let told = MethodError::new(error.to_string());
         match error.detail() {

@@ -99,6 +99,7 @@ impl PluginListener {
             mentioned: true,
             prefix: None,
             wanted: true,
+            obeyed: false,
         })
     }
 }

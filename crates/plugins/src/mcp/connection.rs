@@ -3,11 +3,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use callgate_contract::Onlooker;
 use rmcp::{
     ClientLifecycleMode, RoleClient, ServiceError,
     model::{
-        CallToolRequestParams, CallToolResult, JsonObject, ProtocolVersion, ServerNotification,
-        SubscriptionFilter, Tool,
+        CallToolRequestParams, CallToolResult, JsonObject, ProtocolVersion, RequestParamsMeta,
+        ServerNotification, SubscriptionFilter, Tool,
     },
     serve_client_with_lifecycle,
     service::{ClientInitializeError, RunningService, Subscription},
@@ -23,6 +24,8 @@ use super::{
     child::Process,
     ears::{Ears, Notice},
     http,
+    wire::{Onlookers, Wire},
+    words,
 };
 
 /// Bytes of one message of a process; results may hold images.
@@ -34,6 +37,8 @@ const CHECK: Duration = Duration::from_secs(30);
 
 pub(super) struct Connection {
     service: RunningService<RoleClient, Ears>,
+    reach: Reach,
+    onlookers: Onlookers,
     notices: mpsc::Sender<Notice>,
 }
 
@@ -76,7 +81,8 @@ impl Connection {
                 legacy_version: None,
             },
         };
-        let (service, process) = match &settings.reach {
+        let (reach, onlookers) = (&settings.reach, Onlookers::default());
+        let (service, process) = match reach {
             Reach::Command {
                 program,
                 arguments,
@@ -87,6 +93,10 @@ impl Connection {
                     started.map_err(|error| format!("cannot start '{program}': {error}"))?;
                 let transport =
                     AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_LINE);
+                let transport = Wire {
+                    transport,
+                    onlookers: onlookers.clone(),
+                };
                 match serve_client_with_lifecycle(ears, transport, lifecycle).await {
                     Ok(service) => (service, Some(process)),
                     Err(error) => {
@@ -94,7 +104,7 @@ impl Connection {
                         return Err(match (&error, ended) {
                             // Why it hung up, it has said itself.
                             (ClientInitializeError::ConnectionClosed(_), Some(ended)) => ended,
-                            _ => in_words(&error),
+                            _ => words::of_start(&error, reach),
                         });
                     }
                 }
@@ -106,13 +116,19 @@ impl Connection {
             } => {
                 let config = http::config(url, bearer.as_deref(), headers)?;
                 let client = http::client()?;
-                let transport = StreamableHttpClientTransport::with_client(client, config);
+                let transport = Wire {
+                    transport: StreamableHttpClientTransport::with_client(client, config),
+                    onlookers: onlookers.clone(),
+                };
                 let served = serve_client_with_lifecycle(ears, transport, lifecycle).await;
-                (served.map_err(|error| in_words(&error))?, None)
+                (
+                    served.map_err(|error| words::of_start(&error, reach))?,
+                    None,
+                )
             }
         };
         let subscription = subscribe(&service).await;
-        let by_url = matches!(settings.reach, Reach::Url { .. });
+        let by_url = matches!(reach, Reach::Url { .. });
         let attendance = Attendance {
             process,
             heard,
@@ -120,7 +136,12 @@ impl Connection {
             look: every(LOOK),
             check: by_url.then(|| every(CHECK)),
         };
-        let connection = Connection { service, notices };
+        let connection = Connection {
+            service,
+            reach: reach.clone(),
+            onlookers,
+            notices,
+        };
         Ok((Arc::new(connection), attendance))
     }
 
@@ -134,7 +155,7 @@ impl Connection {
                 .service
                 .list_all_tools()
                 .await
-                .map_err(|error| error.to_string()),
+                .map_err(|error| words::of_service(&error, &self.reach)),
             false => Ok(Vec::new()),
         }
     }
@@ -144,18 +165,26 @@ impl Connection {
         &self,
         tool: &str,
         arguments: JsonObject,
+        progress: &Onlooker,
     ) -> Result<CallToolResult, Unanswered> {
-        let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        match self.service.call_tool(request).await {
-            Ok(result) => Ok(result),
-            Err(ServiceError::McpError(error)) => Err(Unanswered::Refused(error.message.into())),
-            Err(error @ (ServiceError::TransportSend(_) | ServiceError::TransportClosed)) => {
-                let reason = error.to_string();
+        let mut request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let listening = self.onlookers.listen(progress);
+        if let Some(listening) = &listening {
+            request.set_progress_token(listening.token());
+        }
+        let called = self.service.call_tool(request).await;
+        let error = match called {
+            Ok(result) => return Ok(result),
+            Err(error) => error,
+        };
+        let reason = words::of_service(&error, &self.reach);
+        match error {
+            ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
                 // If it is full, somebody has said so already.
                 let _ = self.notices.try_send(Notice::Lost(reason.clone()));
                 Err(Unanswered::Lost(reason))
             }
-            Err(error) => Err(Unanswered::Refused(error.to_string())),
+            _ => Err(Unanswered::Refused(reason)),
         }
     }
 }
@@ -178,16 +207,6 @@ fn every(period: Duration) -> Interval {
     // The first tick comes at once.
     every.reset();
     every
-}
-
-fn in_words(error: &ClientInitializeError) -> String {
-    match error {
-        error if error.auth_challenge().is_some() => {
-            "it wants a key: set bearer_env to the variable that holds one".to_owned()
-        }
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => in_words(fallback),
-        error => error.to_string(),
-    }
 }
 
 impl Attendance {

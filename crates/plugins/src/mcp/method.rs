@@ -51,7 +51,7 @@ impl Method for McpMethod {
 
     fn call<'a>(
         &'a self,
-        _: CallContext<'a>,
+        context: CallContext<'a>,
         arguments: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>> {
         Box::pin(async move {
@@ -59,7 +59,8 @@ impl Method for McpMethod {
                 .iter()
                 .map(|(name, value)| (name.clone(), value_json::to_json(value)))
                 .collect();
-            let result = self.server.call(&self.tool, arguments).await;
+            let result = self.server.call(&self.tool, arguments, context.progress);
+            let result = result.await;
             let result = result.map_err(MethodError::new)?;
             outcome::value(result, self.info.kind).map(Reply::from)
         })

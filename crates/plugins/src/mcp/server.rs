@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::{Method, Origin};
+use callgate_contract::{Method, Onlooker, Origin};
 use callgate_gate::WeakGate;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use tokio::{
@@ -26,8 +26,6 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Whoever stayed this long is tried again soon.
 const STABLE: Duration = Duration::from_secs(30);
-/// For the handshake, and for a list of tools.
-const HANDSHAKE: Duration = Duration::from_secs(30);
 /// More than this of one server would bury everybody else's.
 const MOST_TOOLS: usize = 1_000;
 
@@ -94,7 +92,7 @@ impl Server {
 
     /// Until it is no longer wanted.
     pub(super) async fn look_after(self: Arc<Self>, mut wanted: watch::Receiver<bool>) {
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = Pauses::default();
         let mut seen = Instant::now();
         loop {
             let began = Instant::now();
@@ -105,16 +103,12 @@ impl Server {
             if ended.was_up {
                 seen = Instant::now();
             }
-            if began.elapsed() >= STABLE {
-                pause = FIRST_PAUSE;
-            }
             self.away(reason);
-            let next = Instant::now() + pause;
+            let next = Instant::now() + pauses.after(began.elapsed());
             tokio::select! {
                 () = self.rest(next, seen + self.settings.grace) => {}
                 _ = wanted.wait_for(|wanted| !wanted) => break,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         self.withdraw();
     }
@@ -130,13 +124,16 @@ impl Server {
     /// One connection, from its beginning to its end.
     async fn stay(self: &Arc<Self>, wanted: &mut watch::Receiver<bool>) -> Ended {
         let opened = tokio::select! {
-            opened = timeout(HANDSHAKE, self.open()) => opened,
+            opened = timeout(self.settings.handshake, self.open()) => opened,
             _ = wanted.wait_for(|wanted| !wanted) => return Ended::unwanted(),
         };
         let (connection, mut attendance) = match opened {
             Ok(Ok(opened)) => opened,
             Ok(Err(reason)) => return Ended::never(reason),
-            Err(_) => return Ended::never(format!("no answer within {} s", HANDSHAKE.as_secs())),
+            Err(_) => {
+                let seconds = self.settings.handshake.as_secs_f64();
+                return Ended::never(format!("no answer within {seconds} s"));
+            }
         };
         self.line().connection = Some(connection.clone());
         let mut was_up = false;
@@ -168,7 +165,7 @@ impl Server {
         was_up: &mut bool,
     ) -> String {
         loop {
-            match timeout(HANDSHAKE, connection.tools()).await {
+            match timeout(self.settings.handshake, connection.tools()).await {
                 Ok(Ok(tools)) => self.offer(tools),
                 Ok(Err(reason)) => return reason,
                 Err(_) => return "it does not say which tools it has".to_owned(),
@@ -273,6 +270,7 @@ impl Server {
         &self,
         tool: &str,
         arguments: JsonObject,
+        progress: &Onlooker,
     ) -> Result<CallToolResult, String> {
         let (connection, error) = {
             let line = self.line();
@@ -282,11 +280,27 @@ impl Server {
             let why = error.as_deref().unwrap_or("it is just being looked for");
             return Err(self.gone(why));
         };
-        match connection.call(tool, arguments).await {
+        match connection.call(tool, arguments, progress).await {
             Ok(result) => Ok(result),
             Err(Unanswered::Refused(message)) => Err(message),
             Err(Unanswered::Lost(reason)) => Err(self.gone(&reason)),
         }
+    }
+}
+
+/// How long to wait before the next try.
+#[derive(Default)]
+struct Pauses {
+    last: Option<Duration>,
+}
+
+impl Pauses {
+    /// A connection that `stayed` so long has ended.
+    fn after(&mut self, stayed: Duration) -> Duration {
+        let last = self.last.filter(|_| stayed < STABLE);
+        let next = last.map_or(FIRST_PAUSE, |last| (last * 2).min(LONGEST_PAUSE));
+        self.last = Some(next);
+        next
     }
 }
 
@@ -310,5 +324,19 @@ impl Ended {
             reason: None,
             was_up: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_until_it_has_stayed_for_a_while() {
+        let mut pauses = Pauses::default();
+        let mut after = |stayed| pauses.after(Duration::from_secs(stayed)).as_secs();
+        let tries: Vec<u64> = (0..8).map(|_| after(0)).collect();
+        assert_eq!(tries, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!((after(3_600), after(0)), (1, 2));
     }
 }

@@ -32,7 +32,7 @@ impl Inner {
             let mut plugins = lock(&self.plugins);
             let known = plugins.get_mut(plugin);
             known.filter(|it| it.source.worker == worker).map(|known| {
-                known.loaded.methods = methods;
+                Arc::make_mut(&mut known.loaded).methods = methods;
                 known.clone()
             })
         };

@@ -1,8 +1,9 @@
 //! A method of a plugin through the gate: what reaches it, what comes back, what is recorded.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use callgate_contract::{Caller, Grant, JournalId, Surface, Value};
+use callgate_contract::{Arguments, Caller, Grant, JournalId, Onlooker, Progress, Surface, Value};
+use callgate_gate::CallRequest;
 
 use crate::scene::{Scene, session};
 
@@ -201,4 +202,48 @@ async fn what_a_plugin_asks_of_the_host_is_the_plugins_to_answer_for() {
         scene.value("ask", Vec::new()).await,
         "Some(\"plugin:payer\") Some(\"ask\")".into()
     );
+}
+
+#[tokio::test]
+async fn progress_reaches_the_caller_as_long_as_it_waits() {
+    let scene = Scene::new().await;
+    let code = "from callgate_worker import host\n\
+                import asyncio\n\
+                late = None\n\
+                async def far(done, text=''):\n    \
+                    await host.call('call_progress', done=done, total=4, text=text)\n\
+                async def inner():\n    \
+                    host.call_now('call_progress', done=2, total=4)\n\
+                async def outer():\n    \
+                    global late\n    \
+                    await far(1, 'first')\n    \
+                    await host.call('method_call', name='inner')\n    \
+                    go = asyncio.Event()\n    \
+                    async def afterwards():\n        \
+                        await go.wait()\n        \
+                        await far(3)\n    \
+                    late = (go, asyncio.ensure_future(afterwards()))\n\
+                async def after():\n    \
+                    late[0].set()\n    \
+                    await late[1]\n";
+    scene.load("far", code).await.unwrap();
+    let heard: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
+    let told = heard.clone();
+    let progress = move |it: Progress| {
+        assert_eq!(it.total, Some(4.0));
+        told.lock().unwrap().push((it.done, it.text));
+    };
+    let caller = Caller {
+        journal: JournalId::fresh(),
+        ..scene.caller.clone()
+    };
+    let request = CallRequest {
+        progress: Onlooker::new(progress),
+        ..CallRequest::new(1, "outer", Arguments::default())
+    };
+    scene.gate.dispatch(&caller, request).await.unwrap();
+    let expected = [(1.0, "first".to_owned()), (2.0, String::new())];
+    assert_eq!(*heard.lock().unwrap(), expected);
+    scene.value("after", Vec::new()).await;
+    assert_eq!(*heard.lock().unwrap(), expected, "its call was answered");
 }

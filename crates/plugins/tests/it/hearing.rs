@@ -25,6 +25,7 @@ fn said(text: &str) -> ArrivalFacts {
         mentioned: true,
         prefix: None,
         wanted: true,
+        obeyed: false,
     }
 }
 

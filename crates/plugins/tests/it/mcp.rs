@@ -1,9 +1,16 @@
 //! Servers of the Model Context Protocol: a real process that comes, changes, dies and comes back.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use callgate_contract::{Effect, Value, json as value_json};
-use callgate_gate::CallError;
+use callgate_contract::{
+    Arguments, Effect, Kind, Onlooker, Part, Progress, Value, json as value_json,
+};
+use callgate_gate::{CallError, CallRequest, Outcome};
 use callgate_plugins::mcp::{McpServers, McpSettings, Reach, Standing};
 use serde_json::{Value as Json, json};
 
@@ -11,23 +18,54 @@ use crate::scene::Scene;
 
 /// Speaks the protocol with nothing but the standard library.
 const SERVER: &str = r#"
-import json, os, sys
+import json, os, sys, time
 
 folder = os.environ["FOLDER"]
-tools = ["plain", "look", "again", "env", "grow", "slow", "die", "fail", "my-tool"]
+tools = ["plain", "look", "again", "env", "grow", "slow", "die", "fail", "my-tool",
+         "far", "reshape", "picture", "babble", "nonsense", "huge"]
 hints = {"look": {"readOnlyHint": True}, "again": {"idempotentHint": True}}
+properties = {"text": {"type": "string"}}
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg=="
 
 def say(message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 def described(name):
-    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+    schema = {"type": "object", "properties": properties}
     return {"name": name, "description": name, "inputSchema": schema, "annotations": hints.get(name, {})}
 
 def text(value):
     return {"content": [{"type": "text", "text": value}]}
 
-def call(name, arguments):
+def far(token):
+    def told(**progress):
+        say({"method": "notifications/progress", "params": {"progressToken": token, **progress}})
+    told(progress=1, total=2, message="half")
+    say({"method": "notifications/progress", "params": {"progressToken": "another's", "progress": 9}})
+    told(progress=2, total=2)
+
+def call(name, arguments, token):
+    if name == "far":
+        far(token)
+    if name == "reshape":
+        properties["number"] = {"type": "integer"}
+        say({"method": "notifications/tools/list_changed"})
+    if name == "picture":
+        return {"content": [{"type": "text", "text": "a pixel"},
+                            {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+                            {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
+                            {"type": "resource", "resource": {"uri": "file:///a/b.bin", "blob": "AAE="}},
+                            {"type": "resource_link", "uri": "https://example.org/c", "name": "c"}]}
+    if name == "babble":
+        print("Listening on stdio ...", flush=True)
+        print('{"jsonrpc": "2.0", "id": 7777, "result": {}}', flush=True)
+        print('{"half a message', flush=True)
+        print("[1, 2]", flush=True)
+        print("x" * 300_000, file=sys.stderr, flush=True)
+    if name == "nonsense":
+        return {"content": 5}
+    if name == "huge":
+        return text("x" * int(arguments["text"]))
     if name == "env":
         return {"content": [], "structuredContent": dict(os.environ)}
     if name == "grow":
@@ -49,11 +87,13 @@ def answer(method, params):
     if method == "tools/list":
         return {"tools": [described(name) for name in tools]}
     if method == "tools/call":
-        return call(params["name"], params.get("arguments", {}))
+        return call(params["name"], params.get("arguments", {}), params["_meta"]["progressToken"])
     raise LookupError(method)
 
 if os.path.exists(folder + "/closed"):
     sys.exit("closed today")
+while os.path.exists(folder + "/asleep"):
+    time.sleep(0.02)
 for line in sys.stdin:
     message = json.loads(line)
     if message.get("method") == "notifications/cancelled":
@@ -77,11 +117,19 @@ struct Stage {
 
 impl Stage {
     async fn open() -> Stage {
-        let scene = Scene::new().await;
+        let stage = Stage::of(Scene::new().await, |_| ()).await;
+        stage
+            .until(|stage| stage.standing() == Standing::Connected)
+            .await;
+        stage
+    }
+
+    /// Nothing is known of the server yet.
+    async fn of(scene: Scene, change: impl FnOnce(&mut McpSettings)) -> Stage {
         let program = scene.folder.path().join("server.py");
         std::fs::write(&program, SERVER).unwrap();
         let folder = scene.folder.path().to_str().unwrap().to_owned();
-        let settings = McpSettings {
+        let mut settings = McpSettings {
             name: "probe".to_owned(),
             reach: Reach::Command {
                 // A wrapper of that name would bring variables of its own.
@@ -93,14 +141,12 @@ impl Stage {
             remote: false,
             shown: Vec::new(),
             grace: Duration::from_millis(1500),
+            handshake: Duration::from_secs(30),
         };
+        change(&mut settings);
         let servers = McpServers::new(&scene.gate, vec![settings]);
         servers.start(true).await;
-        let stage = Stage { scene, servers };
-        stage
-            .until(|stage| stage.standing() == Standing::Connected)
-            .await;
-        stage
+        Stage { scene, servers }
     }
 
     fn standing(&self) -> Standing {
@@ -243,10 +289,182 @@ async fn nobody_waits_for_a_server_that_says_nothing() {
         remote: false,
         shown: Vec::new(),
         grace: Duration::ZERO,
+        handshake: Duration::from_secs(30),
     };
     let servers = McpServers::new(&scene.gate, vec![settings]);
     servers.start(true).await;
     servers.settled(Duration::from_millis(10)).await;
     assert_eq!(servers.states()[0].state, Standing::Connecting);
     servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn progress_is_passed_on_to_whoever_called() {
+    let stage = Stage::open().await;
+    let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let told = heard.clone();
+    let request = CallRequest {
+        progress: Onlooker::new(move |progress| told.lock().unwrap().push(progress)),
+        ..CallRequest::new(1, "mcp:probe/far", Arguments::default())
+    };
+    let caller = &stage.scene.caller;
+    stage.scene.gate.dispatch(caller, request).await.unwrap();
+    let far = |done: f64, text: &str| Progress {
+        done,
+        total: Some(2.0),
+        text: text.to_owned(),
+    };
+    // All of it, and before the answer.
+    assert_eq!(*heard.lock().unwrap(), [far(1.0, "half"), far(2.0, "")]);
+    assert_eq!(stage.json("far").await, json!("far"), "nobody listens");
+    stage.servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_changes_its_schema_is_checked_by_the_new_one() {
+    let stage = Stage::open().await;
+    let takes = |stage: &Stage, name: &str| {
+        let method = stage.scene.gate.find("mcp:probe/plain").unwrap();
+        method.info().parameters["properties"].get(name).is_some()
+    };
+    let two = || vec![Value::from("hello"), Value::Int(2)];
+    let refused = stage.scene.call("mcp:probe/plain", two()).await;
+    assert!(matches!(refused, Err(CallError::BadArguments { .. })));
+    stage.scene.value("mcp:probe/reshape", vec![]).await;
+    stage.until(|stage| takes(stage, "number")).await;
+    let said = stage.scene.value("mcp:probe/plain", two()).await;
+    assert_eq!(said, Value::from("hello"));
+    stage.servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_babbles_is_understood_and_nonsense_is_refused() {
+    let stage = Stage::open().await;
+    assert_eq!(stage.json("babble").await, json!("babble"));
+    let refused = stage.scene.refusal("mcp:probe/nonsense").await;
+    assert!(
+        refused.contains("it answered with something else"),
+        "{refused}"
+    );
+    assert_eq!(stage.json("look").await, json!("look"));
+    assert_eq!(stage.standing(), Standing::Connected);
+    stage.servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_refused_and_the_server_stays() {
+    let patient = |settings: &mut McpSettings| settings.deadline = Duration::from_secs(4);
+    let stage = Stage::of(Scene::new().await, patient).await;
+    stage.until(|stage| stage.has("huge")).await;
+    let give = async |bytes: usize| {
+        let wanted = Value::from(bytes.to_string());
+        stage.scene.call("mcp:probe/huge", vec![wanted]).await
+    };
+    assert!(give(1 << 20).await.is_ok());
+    let much = give(9 << 20).await;
+    assert!(
+        matches!(much, Err(CallError::Unpassable { .. })),
+        "{much:?}"
+    );
+    // More than a message may have: it never arrives.
+    let more = give(65 << 20).await;
+    assert!(matches!(more, Err(CallError::Deadline { .. })), "{more:?}");
+    while stage.scene.call("mcp:probe/look", vec![]).await.is_err() {
+        assert_eq!(stage.standing(), Standing::Connected);
+    }
+    stage.servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_in_the_handshake_is_given_up() {
+    let scene = Scene::new().await;
+    std::fs::write(scene.folder.path().join("asleep"), "").unwrap();
+    let impatient = |settings: &mut McpSettings| settings.handshake = Duration::from_millis(200);
+    let stage = Stage::of(scene, impatient).await;
+    stage
+        .until(|stage| stage.standing() == Standing::NotConnected)
+        .await;
+    let why = stage.servers.states()[0].error.clone().unwrap();
+    assert_eq!(why, "no answer within 0.2 s");
+    stage.servers.shutdown().await;
+}
+
+fn kinds(parts: &[Part]) -> Vec<&'static str> {
+    let kind = |part: &Part| match part {
+        Part::Text { .. } => "text",
+        Part::Image { url } if url.starts_with("data:image/png;base64,iVBOR") => "image",
+        Part::Audio { .. } => "audio",
+        Part::File { name, .. } if name == "b.bin" => "file",
+        _ => "other",
+    };
+    parts.iter().map(kind).collect()
+}
+
+#[tokio::test]
+async fn pictures_sounds_and_files_reach_code_and_where_wanted_the_model() {
+    let all = ["text", "image", "audio", "file", "text"];
+    // Code gets them as a value.
+    let stage = Stage::open().await;
+    let given = stage.json("picture").await;
+    let parts: Vec<Part> = serde_json::from_value(given).unwrap();
+    assert_eq!(kinds(&parts), all);
+    stage.servers.shutdown().await;
+    // The model looks at what the operator said it should.
+    let shown = |settings: &mut McpSettings| settings.shown = vec!["picture".to_owned()];
+    let stage = Stage::of(Scene::new().await, shown).await;
+    stage.until(|stage| stage.has("picture")).await;
+    let outcome: Outcome = stage.scene.call("mcp:probe/picture", vec![]).await.unwrap();
+    assert_eq!(outcome.kind, Kind::MultimodalAgent);
+    assert_eq!(kinds(&outcome.parts), all);
+    stage.servers.shutdown().await;
+}
+
+/// Answers everything in the same way; what it was sent is of no interest.
+async fn always(head: &'static str) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut asked = vec![0; 1 << 16];
+            let _ = stream.read(&mut asked).await;
+            let answer = format!("{head}Content-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_key_says_what_to_do() {
+    const CHALLENGE: &str = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\n";
+    const BARE: &str = "HTTP/1.1 401 Unauthorized\r\n";
+    const SCOPE: &str = "HTTP/1.1 403 Forbidden\r\n\
+        WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"tools:use\"\r\n";
+    for (head, bearer, expected) in [
+        (CHALLENGE, None, "it wants a key (401)"),
+        (BARE, None, "it wants a key (401)"),
+        (
+            CHALLENGE,
+            Some("old"),
+            "it refuses the key it was given (401)",
+        ),
+        (SCOPE, Some("old"), "get one with the scope 'tools:use'"),
+        ("HTTP/1.1 500 Oops\r\n", None, "500"),
+    ] {
+        let url = always(head).await;
+        let reach = Reach::Url {
+            url,
+            bearer: bearer.map(str::to_owned),
+            headers: BTreeMap::new(),
+        };
+        let stage = Stage::of(Scene::new().await, |settings| settings.reach = reach).await;
+        stage
+            .until(|stage| stage.standing() == Standing::NotConnected)
+            .await;
+        let why = stage.servers.states()[0].error.clone().unwrap();
+        assert!(why.contains(expected), "{head} {why}");
+        assert!(!why.contains("old") && !why.contains("::"), "{why}");
+        stage.servers.shutdown().await;
+    }
 }

@@ -24,6 +24,7 @@ fn said(session: &SessionKey) -> ArrivalFacts {
         mentioned: true,
         prefix: None,
         wanted: true,
+        obeyed: false,
     }
 }
 

@@ -1,7 +1,8 @@
 //! What models have cost.
 
 use axum::{Json as Body, extract::State};
-use callgate_agent::{CostBy, CostReport, since};
+use callgate_agent::{CostReport, since};
+use callgate_store::CostBy;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use axum::{Json as Body, extract::State};
-use callgate_store::{ApprovalState, Cost, Grouping, TurnCounts};
+use callgate_contract::Stop;
+use callgate_store::{ApprovalState, CostBy, CostSum, RunCounts, TurnCounts};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,21 +96,29 @@ struct Sums {
     unpriced: u64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Stretch {
     /// When it began.
     #[schemars(with = "String")]
     at: Timestamp,
     #[serde(flatten)]
     sums: Sums,
+    /// Runs of code that have ended, by how.
+    runs: Vec<Stopped>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+struct Stopped {
+    stop: Stop,
+    runs: u64,
 }
 
 async fn overview(State(api): State<Api>, Params(span): Params<Span>) -> Outcome<Overview> {
     let machine = api.operations().machine.look.ask(()).await?;
     let hours = span.hours.unwrap_or(48).clamp(24, 24 * 14);
     let days = span.days.unwrap_or(30).clamp(1, 366);
-    let hours = stretches(&api, Grouping::Hour, HOUR, hours.into()).await?;
-    let days = stretches(&api, Grouping::Day, DAY, days.into()).await?;
+    let hours = stretches(&api, CostBy::Hour, HOUR, hours.into()).await?;
+    let days = stretches(&api, CostBy::Day, DAY, days.into()).await?;
     let today = hours.iter().rev().take(24);
     let store = api.store();
     let pending = store.approvals().list(Some(ApprovalState::Pending)).await?;
@@ -142,7 +151,7 @@ async fn overview(State(api): State<Api>, Params(span): Params<Span>) -> Outcome
 
 async fn stretches(
     api: &Api,
-    by: Grouping,
+    by: CostBy,
     length: i64,
     count: i64,
 ) -> Result<Vec<Stretch>, Problem> {
@@ -151,11 +160,22 @@ async fn stretches(
     let begin = |stretch: i64| Timestamp::from_millisecond(stretch * length).unwrap_or_default();
     let turns = api.store().turns().counted(begin(first), length).await?;
     let turns: BTreeMap<i64, TurnCounts> = turns.into_iter().map(|it| (it.stretch, it)).collect();
+    let mut runs: BTreeMap<i64, Vec<Stopped>> = BTreeMap::new();
+    let stopped = api.store().journal().stopped(begin(first), length).await?;
+    for RunCounts {
+        stretch,
+        stop,
+        runs: count,
+    } in stopped
+    {
+        let all = runs.entry(stretch).or_default();
+        all.push(Stopped { stop, runs: count });
+    }
     let costs = api.store().costs().sum(by, begin(first)).await?;
     let costs = costs
         .into_iter()
-        .filter_map(|row| Some((row.key?, row.cost)));
-    let costs: BTreeMap<String, Cost> = costs.collect();
+        .filter_map(|row| Some((row.key?, row.sum)));
+    let costs: BTreeMap<String, CostSum> = costs.collect();
     let one = |stretch: i64| {
         let at = begin(stretch);
         let spent = costs.get(&key(by, at)).copied().unwrap_or_default();
@@ -163,15 +183,16 @@ async fn stretches(
         Stretch {
             at,
             sums: Sums::of(counted, spent),
+            runs: runs.get(&stretch).cloned().unwrap_or_default(),
         }
     };
     Ok((first..=last).map(one).collect())
 }
 
 /// As costs name an hour or a day.
-fn key(by: Grouping, at: Timestamp) -> String {
+fn key(by: CostBy, at: Timestamp) -> String {
     let form = match by {
-        Grouping::Hour => "%Y-%m-%dT%H:00Z",
+        CostBy::Hour => "%Y-%m-%dT%H:00Z",
         _ => "%Y-%m-%d",
     };
     at.to_zoned(jiff::tz::TimeZone::UTC)
@@ -180,7 +201,7 @@ fn key(by: Grouping, at: Timestamp) -> String {
 }
 
 impl Sums {
-    fn of(turns: TurnCounts, cost: Cost) -> Self {
+    fn of(turns: TurnCounts, cost: CostSum) -> Self {
         Sums {
             turns: turns.turns,
             errors: turns.errors,

@@ -2,7 +2,7 @@
 
 use axum::{Extension, Json as Body, extract::State};
 use callgate_agent::Override;
-use callgate_contract::{Mode, SessionKey};
+use callgate_contract::{Mode, Origin, SessionKey};
 use callgate_store::{NewPersona, Persona, PersonaUpdate, StoreError};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -78,9 +78,9 @@ struct PersonaBody {
     #[serde(default)]
     mode: Mode,
     model: Option<String>,
-    /// Make it the one that answers where nobody chose another.
-    #[serde(default)]
-    default: bool,
+    /// Make it the one that answers where nobody chose another, or no longer; left out, that stays
+    /// as it is.
+    default: Option<bool>,
 }
 
 async fn view(api: &Api, persona: Persona) -> Result<PersonaView, Problem> {
@@ -98,19 +98,19 @@ async fn view(api: &Api, persona: Persona) -> Result<PersonaView, Problem> {
 }
 
 async fn list(State(api): State<Api>) -> Outcome<List<PersonaView>> {
-    let mut items = Vec::new();
+    let mut items = vec![view(&api, Persona::built_in()).await?];
     for persona in api.store().personas().list().await? {
         items.push(view(&api, persona).await?);
-    }
-    let default = api.store().personas().default(None).await?;
-    if !items.iter().any(|item| item.name == default.name) {
-        items.insert(0, view(&api, default).await?);
     }
     Ok(Body(List { items, next: None }))
 }
 
 async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<PersonaView> {
-    let persona = api.store().personas().get(&name).await?;
+    let built_in = Persona::built_in();
+    let persona = match name == built_in.name {
+        true => built_in,
+        false => api.store().personas().get(&name).await?,
+    };
     Ok(Body(view(&api, persona).await?))
 }
 
@@ -119,6 +119,8 @@ async fn put(
     Path(name): Path<String>,
     Given(body): Given<PersonaBody>,
 ) -> Outcome<PersonaView> {
+    // Asked for first: a persona that is kept is a method too.
+    let agent = api.agent()?;
     let personas = api.store().personas();
     let update = PersonaUpdate {
         system_prompt: Some(body.system_prompt.clone()),
@@ -141,10 +143,14 @@ async fn put(
         }
         updated => updated?,
     };
-    if body.default {
-        personas.set_default(Some(&persona.name)).await?;
+    match body.default {
+        Some(true) => personas.set_default(Some(&persona.name)).await?,
+        Some(false) if personas.default(None).await?.name == persona.name => {
+            personas.set_default(None).await?;
+        }
+        _ => {}
     }
-    api.agent()?.register_personas().await?;
+    agent.register_personas().await?;
     Ok(Body(view(&api, persona).await?))
 }
 
@@ -199,6 +205,6 @@ async fn preview(
 
 async fn delete(State(api): State<Api>, Path(name): Path<String>) -> Outcome<()> {
     api.store().personas().delete(&name).await?;
-    api.agent()?.register_personas().await?;
+    api.gate().unregister_origin(&Origin::Agent(name));
     Ok(Body(()))
 }

@@ -3,7 +3,7 @@
 use axum::{Extension, Json as Body, extract::State};
 use callgate_agent::{Arrived, Override, TurnReport, Watch};
 use callgate_contract::{Mode, Part, Role, SessionKey, SessionType};
-use callgate_store::{Incoming, Sender, SessionSettings};
+use callgate_store::{Incoming, Persona, Sender, SessionSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -165,7 +165,9 @@ async fn change(
         let hint = "GET /api/models lists them";
         return Err(Problem::bad(format!("no model '{model}'")).hint(hint));
     }
-    if let Some(persona) = choice.persona.clone().and_then(chosen) {
+    if let Some(persona) = choice.persona.clone().and_then(chosen)
+        && persona != Persona::built_in().name
+    {
         api.store().personas().get(&persona).await?;
     }
     let change = |settings: &mut SessionSettings| {

@@ -63,6 +63,8 @@ struct LastCall {
     at: Option<Timestamp>,
     session: Option<SessionKey>,
     user: Option<String>,
+    /// Who was answering in that turn.
+    persona: Option<String>,
     error: Option<String>,
     /// None where nobody knows how it ended.
     micros: Option<u64>,
@@ -89,7 +91,7 @@ pub(super) struct Callers {
     asks_approval: bool,
     /// Remote callers may, by the operator's setting.
     remote_by_setting: bool,
-    /// Personas that hold it.
+    /// Personas that hold it, the built-in one among them.
     personas: Vec<String>,
     /// Sessions in which its plugin is switched off.
     disabled_in: Vec<SessionKey>,
@@ -113,7 +115,8 @@ pub(super) async fn of(api: &Api, info: &MethodInfo) -> Result<Statistics, Probl
 
 pub(super) async fn callers(api: &Api, info: &MethodInfo) -> Result<Callers, Problem> {
     let full = format!("{}/{}", info.origin, info.name);
-    let personas = api.store().personas().list().await?;
+    let mut personas = vec![Persona::built_in()];
+    personas.extend(api.store().personas().list().await?);
     let holds = |persona: &Persona| {
         let names = persona.methods.as_ref();
         names.is_none_or(|names| names.iter().any(|name| *name == info.name || *name == full))
@@ -181,6 +184,7 @@ impl From<PastCall> for LastCall {
             at,
             session: call.session,
             user: call.user,
+            persona: call.persona,
             error,
             micros,
         }

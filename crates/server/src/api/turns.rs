@@ -1,11 +1,13 @@
 //! Turns and their journal: what was asked, what was answered, what was called.
 
+use std::collections::HashMap;
+
 use axum::{Json as Body, extract::State};
 use callgate_contract::{
-    Arguments, JournalId, Mode, SessionKey, TurnStop, Usage, codec, json as value_json,
+    Arguments, JournalId, Mode, Part, SessionKey, TurnStop, Usage, codec, json as value_json,
 };
 use callgate_gate::recorded_arguments;
-use callgate_store::{RecordedCall, Round, Turn};
+use callgate_store::{LogRow, RecordedCall, Round, Turn};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,9 +40,20 @@ pub(super) fn routes(routes: &mut Routes) {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Which {
     session: Option<SessionKey>,
+    /// `said`: also how what was asked begins.
+    with: Option<With>,
     #[serde(flatten)]
     piece: Piece,
 }
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum With {
+    Said,
+}
+
+/// Characters of what was asked that a list shows.
+const SHOWN: usize = 160;
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct TurnView {
@@ -59,6 +72,8 @@ struct TurnView {
     ended_at: Option<Timestamp>,
     /// None while it runs, or waits for an approval.
     stop: Option<TurnStop>,
+    /// The beginning of what was asked: of one turn, and in lists asked `with=said`. None for agents.
+    said: Option<String>,
 }
 
 impl From<Turn> for TurnView {
@@ -80,6 +95,7 @@ impl From<Turn> for TurnView {
             started_at,
             ended_at: finish.as_ref().map(|finish| finish.at),
             stop: finish.map(|finish| finish.stop),
+            said: None,
         }
     }
 }
@@ -195,8 +211,31 @@ async fn list(State(api): State<Api>, Params(which): Params<Which>) -> Outcome<L
     let next = more
         .then(|| found.last().map(|turn| id(turn.start.id)))
         .flatten();
-    let items = found.into_iter().map(TurnView::from).collect();
+    let said = match which.with {
+        Some(With::Said) => said(&api, &found).await?,
+        None => HashMap::new(),
+    };
+    let view = |turn: Turn| TurnView {
+        said: said.get(&turn.start.id).cloned(),
+        ..TurnView::from(turn)
+    };
+    let items = found.into_iter().map(view).collect();
     Ok(Body(List { items, next }))
+}
+
+/// How what each turn was asked begins.
+async fn said(api: &Api, turns: &[Turn]) -> Result<HashMap<JournalId, String>, Problem> {
+    let ids: Vec<JournalId> = turns.iter().map(|turn| turn.start.id).collect();
+    let rows = api.store().log().asked(&ids).await?;
+    let brief = |row: LogRow| {
+        let texts = row.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.trim()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join(" ");
+        Some((row.turn?, text.chars().take(SHOWN).collect()))
+    };
+    Ok(rows.into_iter().filter_map(brief).collect())
 }
 
 async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<Whole> {
@@ -217,8 +256,12 @@ async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<Whole
     let rounds = callgate_agent::rounds(api.store(), turn).await?;
     let calls = calls(&api, &found, turn).await?;
     let children = turns.children(turn).await?;
+    let mut said = said(&api, std::slice::from_ref(&found)).await?;
     Ok(Body(Whole {
-        turn: found.into(),
+        turn: TurnView {
+            said: said.remove(&turn),
+            ..found.into()
+        },
         rounds: rounds.into_iter().map(RoundView::from).collect(),
         calls,
         runs,

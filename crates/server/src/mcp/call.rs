@@ -3,25 +3,32 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_contract::{Arguments, Caller, JournalId, Stop, json as value_json};
+use callgate_contract::{Arguments, Cancel, JournalId, Onlooker, json as value_json};
 use callgate_gate::{CallError, Outcome};
-use callgate_store::{RunStart, StoreError};
 use rmcp::{ErrorData, RoleServer, model::JsonObject, service::RequestContext};
-use serde_json::json;
 use tokio::{
-    sync::oneshot,
+    sync::mpsc,
     time::{MissedTickBehavior, interval_at},
 };
 
 use super::{Mcp, handler::internal, told::Told, tools, who::Who};
 
-/// A direct call is the only one of its journal.
-const SEQUENCE: u64 = 1;
 /// How often a call that goes on says so.
 const BEAT: Duration = Duration::from_secs(1);
+/// What may wait to be told; beyond it the newest is not.
+const WAITING: usize = 16;
 
 /// What a call came to, the client's own withdrawal aside.
 pub(super) type Made = Result<Outcome, CallError>;
+
+/// Whoever waits for the call. Dropped, nobody does any more.
+struct Waiting(Cancel);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
 
 /// `None` if it was cancelled.
 pub(super) async fn call(
@@ -29,7 +36,7 @@ pub(super) async fn call(
     who: &Who,
     tool: &str,
     arguments: JsonObject,
-    told: Told,
+    mut told: Told,
     context: &RequestContext<RoleServer>,
 ) -> Result<Option<Made>, ErrorData> {
     let caller = who.caller(JournalId::fresh()).map_err(internal)?;
@@ -39,97 +46,62 @@ pub(super) async fn call(
         .map(|(name, value)| Ok((name, value_json::from_json(value)?)));
     let named = arguments.collect::<Result<_, value_json::JsonError>>();
     let named = named.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-    let arguments = Arguments {
-        positional: Vec::new(),
-        named,
-    };
-    told.progress(0.0, "begun").await;
+    let arguments = Arguments::by_name(named);
+    told.begun().await;
     told.note(format!("'{tool}' begins")).await;
     let began = Instant::now();
-    // Dropped with this future too: then nobody waits for the call any more.
-    let (withdraw, withdrawn) = oneshot::channel::<()>();
-    let making = made(mcp.clone(), caller, method, arguments, withdrawn);
+    let (tell, mut heard) = mpsc::channel(WAITING);
+    let progress = match told.looks_on() {
+        true => Onlooker::new(move |progress| drop(tell.try_send(progress))),
+        false => Onlooker::default(),
+    };
+    // It also ends the agents that the method began, which work in tasks of their own.
+    let waiting = Waiting(caller.grant.budget.cancel().clone());
+    let gate = mcp.gate().clone();
+    // In a task of its own, so that the record is closed also where nobody waits for the answer.
+    let making = async move {
+        let made = gate.call_alone(&caller, &method, arguments, progress);
+        made.await
+    };
     let mut making = tokio::spawn(making);
     let mut beat = interval_at(tokio::time::Instant::now() + BEAT, BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let made = loop {
         tokio::select! {
-            made = &mut making => break made.map_err(internal)?.map_err(internal)?,
+            made = &mut making => break made,
             () = context.ct.cancelled() => {
-                drop(withdraw);
-                break making.await.map_err(internal)?.map_err(internal)?;
+                waiting.0.cancel();
+                break (&mut making).await;
             }
+            Some(progress) = heard.recv() => told.progress(progress).await,
             _ = beat.tick() => {
                 let seconds = began.elapsed().as_secs();
-                told.progress(began.elapsed().as_secs_f64(), "running").await;
+                told.goes_on(seconds).await;
                 told.note(format!("'{tool}' has been running for {seconds} s")).await;
             }
         }
     };
-    told.progress(began.elapsed().as_secs_f64(), "finished")
-        .await;
+    while let Ok(progress) = heard.try_recv() {
+        told.progress(progress).await;
+    }
+    let made = made.map_err(internal)?.map_err(internal)?;
     match &made {
-        None => told.note(format!("'{tool}' was cancelled")).await,
-        Some(Ok(outcome)) => {
+        Ok(outcome) => {
+            told.finished().await;
             let millis = outcome.micros / 1_000;
             told.note(format!("'{tool}' finished after {millis} ms"))
                 .await;
         }
-        Some(Err(error)) => {
+        Err(CallError::Cancelled { .. }) if waiting.0.is_cancelled() => {
+            told.note(format!("'{tool}' was cancelled")).await;
+            return Ok(None);
+        }
+        Err(error) => {
             told.warn(format!("'{tool}' failed: {}", in_words(error)))
-                .await
+                .await;
         }
     }
-    Ok(made)
-}
-
-/// In a task of its own, so that the record is closed also where nobody waits for the answer.
-async fn made(
-    mcp: Mcp,
-    caller: Caller,
-    method: String,
-    arguments: Arguments,
-    withdrawn: oneshot::Receiver<()>,
-) -> Result<Option<Made>, StoreError> {
-    let journal = mcp.store().journal();
-    let start = RunStart {
-        id: caller.journal,
-        session: caller.session.clone(),
-        user: caller.user.clone(),
-        role: caller.role,
-        surface: caller.surface,
-        code: None,
-        allowed: caller.grant.methods.clone(),
-        // Nothing random happens in a single call.
-        seed: [0; 16],
-        turn: None,
-    };
-    journal.begin(&start).await?;
-    let calling = mcp.gate().call(&caller, SEQUENCE, &method, arguments);
-    let made = tokio::select! {
-        made = calling => Some(made),
-        _ = withdrawn => {
-            // Agents that the method began work in tasks of their own.
-            caller.grant.budget.cancel().cancel();
-            None
-        }
-    };
-    let (stop, report) = match &made {
-        None => (
-            Stop::Cancelled,
-            json!({ "error": "cancelled by the client" }),
-        ),
-        Some(Ok(outcome)) => (Stop::Finished, json!({ "kind": outcome.kind })),
-        Some(Err(error)) => {
-            let stop = match error {
-                CallError::ApprovalPending { .. } => Stop::Approval,
-                _ => Stop::Error,
-            };
-            (stop, json!({ "error": error.to_string() }))
-        }
-    };
-    journal.finish(caller.journal, stop, &report).await?;
-    Ok(made)
+    Ok(Some(made))
 }
 
 /// A failure in words for somebody elsewhere: what is ours alone stays here.

@@ -22,6 +22,7 @@ use super::{
     handler::internal,
     page,
     uri::{FileUri, TEMPLATES},
+    watched::Stamp,
     who::Who,
 };
 
@@ -44,6 +45,18 @@ impl Home {
             id: session.id,
             folders: mcp.store().files().session(session)?,
         })
+    }
+
+    /// Of the session.
+    pub(super) fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// `None` while there is no such file.
+    pub(super) fn stamp(&self, path: &str) -> Option<Stamp> {
+        let (folder, name) = self.folders.resolve(path).ok()?;
+        let found = folder.metadata(name).ok()?;
+        Some((found.size, found.modified))
     }
 
     /// Of a file that a part names as code sees it; `None` if it cannot be had.
@@ -147,20 +160,35 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 }
 
 pub(super) async fn read(mcp: &Mcp, who: &Who, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let missing = |why: String| ErrorData::resource_not_found(why, Some(json!({ "uri": uri })));
-    let unknown = || missing("no such resource: resources/list shows them".to_owned());
+    let (home, path) = locate(mcp, who, uri).await?;
+    let refused = |error: FileError| refused(uri, error);
+    let (folder, name) = home.folders.resolve(&path).map_err(refused)?;
+    let bytes = folder.read(name, MOST).map_err(refused)?;
+    let contents = contents(uri.to_owned(), bytes, None);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Where the file at `uri` lies, or would lie: in a session that `who` may see.
+pub(super) async fn locate(mcp: &Mcp, who: &Who, uri: &str) -> Result<(Home, String), ErrorData> {
+    let unknown = || missing(uri, "no such resource: resources/list shows them");
     let file = FileUri::parse(uri).ok_or_else(unknown)?;
     let sessions = sessions(mcp, who).await?;
     let session = sessions.iter().find(|session| session.id == file.session);
     let home = Home::new(mcp, session.ok_or_else(unknown)?).map_err(internal)?;
-    let refused = |error: FileError| match error {
+    let resolved = home.folders.resolve(&file.path);
+    resolved.map_err(|error| refused(uri, error))?;
+    Ok((home, file.path))
+}
+
+fn missing(uri: &str, why: &str) -> ErrorData {
+    ErrorData::resource_not_found(why.to_owned(), Some(json!({ "uri": uri })))
+}
+
+fn refused(uri: &str, error: FileError) -> ErrorData {
+    match error {
         error @ (FileError::NoOpenat2 | FileError::Io { .. }) => internal(error),
-        error => missing(error.to_string()),
-    };
-    let (folder, name) = home.folders.resolve(&file.path).map_err(refused)?;
-    let bytes = folder.read(name, MOST).map_err(refused)?;
-    let contents = contents(uri.to_owned(), bytes, None);
-    Ok(ReadResourceResult::new(vec![contents]))
+        error => missing(uri, &error.to_string()),
+    }
 }
 
 /// Text as text; the media type by the bytes, or as somebody declared it, never by a name.

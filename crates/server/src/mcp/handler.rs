@@ -15,7 +15,8 @@ use rmcp::{
         CompleteResult, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse,
         Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -27,6 +28,7 @@ use super::{
     lists, page, prompts,
     told::{Level, Told},
     tools,
+    watched::{self, Watched},
     who::Who,
 };
 use crate::api::Access;
@@ -40,6 +42,7 @@ struct Shared {
     /// `None`: each request says who asks.
     who: Option<Who>,
     heard: Mutex<Heard>,
+    watched: Watched,
 }
 
 /// A mutex, held for a look.
@@ -49,13 +52,16 @@ struct Heard {
     level: Option<Level>,
     /// Tells the client of changes, for as long as we live.
     telling: Option<AbortHandle>,
+    /// Tells it of its files, from the first that it wants to hear of.
+    following: Option<AbortHandle>,
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
         let heard = self.heard.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(telling) = heard.telling.take() {
-            telling.abort();
+        let tasks = [heard.telling.take(), heard.following.take()];
+        for task in tasks.into_iter().flatten() {
+            task.abort();
         }
     }
 }
@@ -75,6 +81,7 @@ impl Handler {
             mcp,
             who,
             heard: Mutex::default(),
+            watched: Watched::default(),
         }))
     }
 
@@ -116,6 +123,7 @@ impl ServerHandler for Handler {
             .enable_prompts()
             .enable_prompts_list_changed()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_completions()
             .enable_logging()
             .build();
@@ -215,6 +223,32 @@ impl ServerHandler for Handler {
         let who = self.who(&context.extensions)?;
         let read = files::read(self.mcp(), &who, &request.uri).await?;
         Ok(read.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let who = self.who(&context.extensions)?;
+        let watched = &self.0.watched;
+        watched.add(self.mcp(), &who, &request.uri).await?;
+        let mut heard = self.heard();
+        if heard.following.is_none() {
+            let (watched, mcp) = (watched.clone(), self.mcp().clone());
+            let following = watched::tell(watched, mcp, who, context.peer);
+            heard.following = Some(tokio::spawn(following).abort_handle());
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.watched.remove(&request.uri);
+        Ok(())
     }
 
     async fn list_prompts(

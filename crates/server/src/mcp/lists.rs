@@ -9,7 +9,7 @@ use std::{
 use callgate_contract::JournalId;
 use rmcp::{Peer, RoleServer, service::SubscriptionContext};
 
-use super::{Mcp, prompts, tools, who::Who};
+use super::{Mcp, prompts, tools, watched::Watched, who::Who};
 
 /// How long things may take to come together.
 const TOGETHER: Duration = Duration::from_millis(100);
@@ -88,6 +88,9 @@ impl<'a> Watch<'a> {
 pub(super) async fn tell(mcp: Mcp, who: Who, peer: Peer<RoleServer>) {
     let mut watch = Watch::begin(&mcp, &who).await;
     while let Some(changed) = watch.next().await {
+        if !who.is_welcome(&mcp).await {
+            return;
+        }
         let mut told = Ok(());
         if changed.tools {
             told = peer.notify_tool_list_changed().await;
@@ -104,15 +107,34 @@ pub(super) async fn tell(mcp: Mcp, who: Who, peer: Peer<RoleServer>) {
 /// Of a subscription, which has no session.
 pub(super) async fn tell_subscriber(mcp: &Mcp, who: &Who, context: SubscriptionContext) {
     let mut watch = Watch::begin(mcp, who).await;
+    let (accepted, sink) = (context.accepted().clone(), context.sink());
+    let files = Watched::default();
+    for uri in accepted.resource_subscriptions.iter().flatten() {
+        // Of what it may not see, it hears nothing.
+        let _ = files.add(mcp, who, uri).await;
+    }
     loop {
         let changed = tokio::select! {
             changed = watch.next() => changed,
+            written = files.changed(), if !files.is_empty() => {
+                if !who.is_welcome(mcp).await {
+                    return;
+                }
+                for uri in written {
+                    if sink.notify_resource_updated(uri).await.is_err() {
+                        return;
+                    }
+                }
+                continue;
+            }
             () = context.cancelled() => return,
         };
         let Some(changed) = changed else {
             return;
         };
-        let (accepted, sink) = (context.accepted().clone(), context.sink());
+        if !who.is_welcome(mcp).await {
+            return;
+        }
         let mut told = Ok(());
         if changed.tools && accepted.tools_list_changed == Some(true) {
             told = sink.notify_tool_list_changed().await;

@@ -8,6 +8,7 @@ use callgate_contract::{
     Surface,
 };
 
+use super::Mcp;
 use crate::{api::Access, remote::Standing};
 
 /// Messages that one call may send.
@@ -18,6 +19,8 @@ pub(super) struct Who {
     pub(super) user: String,
     pub(super) role: Role,
     methods: Allowed,
+    /// The id of the key they came with.
+    key: Option<String>,
 }
 
 impl Who {
@@ -27,6 +30,7 @@ impl Who {
             user: "operator".to_owned(),
             role: Role::Operator,
             methods: Allowed::All,
+            key: None,
         }
     }
 
@@ -35,7 +39,19 @@ impl Who {
             user: access.user(),
             role: access.role(),
             methods: Standing::of(&access.key).methods,
+            key: Some(access.key.id.clone()),
         }
+    }
+
+    /// May they still be told anything? A key is looked at when a request comes, and streams outlive
+    /// requests.
+    pub(super) async fn is_welcome(&self, mcp: &Mcp) -> bool {
+        let Some(id) = &self.key else {
+            return true;
+        };
+        let keys = mcp.store().keys().list().await.unwrap_or_default();
+        let mut valid = keys.iter().filter(|key| key.revoked_at.is_none());
+        valid.any(|key| key.id == *id)
     }
 
     pub(super) fn is_operator(&self) -> bool {

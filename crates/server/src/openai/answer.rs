@@ -1,13 +1,25 @@
 //! [`Answering`]: a turn while it answers, step by step. Dropped, as when the asker hangs up, it
 //! cancels the turn, which still comes to its recorded end.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
-use callgate_agent::{Completed, Completion, TurnError, TurnEvent, Watch};
+use axum::response::{
+    IntoResponse, Response,
+    sse::{Event, KeepAlive, Sse},
+};
+use callgate_agent::{Completed, Completion, Told, TurnError, TurnEvent, Watch};
 use callgate_contract::Cancel;
-use tokio::{sync::mpsc, task::JoinHandle};
+use futures_util::{Stream, StreamExt, stream};
+use tokio::{
+    sync::mpsc,
+    task::JoinHandle,
+    time::{Instant, timeout_at},
+};
 
 use super::{Failure, OpenAi};
+
+/// How long nothing at all is sent. Proxies and clients give up after about a minute.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// What happens on the way to an answer. The last is `Done` or `Failed`.
 #[derive(Debug)]
@@ -83,23 +95,28 @@ impl Answering {
     }
 
     async fn end(&mut self) -> Step {
-        let Some(turn) = self.turn.take() else {
+        let Some(turn) = &mut self.turn else {
             return Step::Failed(Failure::cut_off());
         };
-        match turn.await {
-            Ok(Ok(done)) => match Failure::of(&done) {
-                None => Step::Done(Box::new(done)),
-                Some(failure) => Step::Failed(failure),
-            },
+        let ended = turn.await;
+        self.turn = None;
+        match ended {
+            Ok(Ok(done)) => done.into(),
             Ok(Err(error)) => Step::Failed(error.into()),
             Err(_) => Step::Failed(Failure::cut_off()),
         }
     }
 
-    /// Returns when there are words or an end: a failure before any word has a status of its own.
-    pub(super) async fn begun(mut self) -> Result<Self, Failure> {
+    /// Returns when there are words or an end: a failure before any word has a status of its own. Where
+    /// that takes long the answer begins without words, and signs of life keep it open.
+    pub(super) async fn begun(self) -> Result<Self, Failure> {
+        self.begun_within(SILENCE).await
+    }
+
+    async fn begun_within(mut self, silence: Duration) -> Result<Self, Failure> {
         let mut seen = VecDeque::new();
-        while let Some(step) = self.next().await {
+        let until = Instant::now() + silence;
+        while let Ok(Some(step)) = timeout_at(until, self.next()).await {
             let waits = matches!(step, Step::Round);
             if let Step::Failed(failure) = step {
                 return Err(failure);
@@ -143,10 +160,74 @@ impl Answering {
     }
 }
 
+impl Answering {
+    /// The steps as server-sent events.
+    pub(super) fn events(
+        self,
+        mut write: impl FnMut(Step) -> Vec<Event> + Send + 'static,
+    ) -> Response {
+        let steps = stream::unfold(self, async |mut answering| {
+            let step = answering.next().await?;
+            Some((step, answering))
+        });
+        told(steps.flat_map(move |step| stream::iter(write(step))))
+    }
+}
+
+/// Events, and a sign of life where there are none for long.
+pub(super) fn told(events: impl Stream<Item = Event> + Send + 'static) -> Response {
+    let events = events.map(Ok::<_, std::convert::Infallible>);
+    Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+impl From<Told> for Step {
+    fn from(told: Told) -> Self {
+        match told {
+            Told::Round => Step::Round,
+            Told::Text(text) => Step::Text(text),
+            Told::Thought(text) => Step::Thought(text),
+        }
+    }
+}
+
+impl From<Completed> for Step {
+    fn from(done: Completed) -> Self {
+        match Failure::of(&done) {
+            None => Step::Done(Box::new(done)),
+            Some(failure) => Step::Failed(failure),
+        }
+    }
+}
+
 impl Drop for Answering {
     fn drop(&mut self) {
         if self.turn.is_some() {
             self.cancel.cancel();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_that_takes_long_begins_without_words() {
+        let (tell, events) = mpsc::unbounded_channel();
+        let answering = Answering {
+            events,
+            turn: Some(tokio::spawn(std::future::pending())),
+            cancel: Cancel::default(),
+            seen: VecDeque::new(),
+            spoke: false,
+        };
+        tell.send(TurnEvent::Round { number: 1 }).unwrap();
+        let mut begun = answering.begun_within(Duration::ZERO).await.unwrap();
+        assert!(matches!(begun.next().await, Some(Step::Round)));
+        let text = "at last".to_owned();
+        tell.send(TurnEvent::Text { text }).unwrap();
+        assert!(matches!(begun.next().await, Some(Step::Text(_))));
     }
 }

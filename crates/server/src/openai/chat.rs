@@ -3,14 +3,10 @@
 use axum::{
     Extension, Json as Body,
     extract::{State, rejection::JsonRejection},
-    response::{
-        IntoResponse, Response,
-        sse::{Event, KeepAlive, Sse},
-    },
+    response::{IntoResponse, Response, sse::Event},
 };
-use callgate_agent::{Completed, Completion, Watch};
-use callgate_contract::{Cancel, FinishReason, JournalId, ModelRequest, Part, ToolCall, Usage};
-use futures_util::{StreamExt, stream};
+use callgate_agent::Completed;
+use callgate_contract::{FinishReason, JournalId, Part, ToolCall, Usage};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -25,35 +21,14 @@ pub(super) async fn create(
     Extension(asker): Extension<Asker>,
     body: Result<Body<Json>, JsonRejection>,
 ) -> Result<Response, Failure> {
-    let body = read(body)?;
-    let model = model_of(&body)?;
-    let streams = options::field(&body, "stream", "true or false")?.unwrap_or(false);
-    let wants_usage = body["stream_options"]["include_usage"] == true;
-    let chosen = openai.choose(&asker, &model).await?;
-    let options = options::of_chat(&body)?;
-    let tools = input::tools(&body["tools"])?;
-    let messages = input::messages(&openai.0.fetch, &body["messages"]).await?;
-    let messages = openai.restored(&asker.session, messages).await?;
-    let id = JournalId::fresh();
-    let answering = openai.answer(Completion {
-        id,
-        session: asker.session,
-        user: asker.user,
-        role: asker.role,
-        persona: chosen.persona,
-        model: chosen.model,
-        methods: chosen.methods,
-        request: ModelRequest {
-            messages: messages.into(),
-            tools: tools.into(),
-            options,
-        },
-        parent: asker.parent,
-        keep: None,
-        watch: Watch::default(),
-        cancel: Cancel::default(),
-    })?;
-    let said = Said::new(id, model, wants_usage);
+    let request = openai.request(asker, body).await?;
+    let options = options::of_chat(&request.body)?;
+    let messages = input::messages(&openai.0.fetch, &request.body["messages"]).await?;
+    let messages = openai.restored(request.session(), messages).await?;
+    let (id, streams) = (JournalId::fresh(), request.streams);
+    let wants_usage = request.body["stream_options"]["include_usage"] == true;
+    let said = Said::new(id, request.model.clone(), wants_usage);
+    let answering = openai.answer(request.completion(id, messages, options, None))?;
     if streams {
         let answering = answering.begun().await?;
         return Ok(stream(answering, said));
@@ -62,39 +37,9 @@ pub(super) async fn create(
     Ok(Body(said.whole(steps)).into_response())
 }
 
-pub(super) fn read(body: Result<Body<Json>, JsonRejection>) -> Result<Json, Failure> {
-    let Body(body) = body.map_err(|error| Failure::unreadable(error.body_text()))?;
-    match body.is_object() {
-        true => Ok(body),
-        false => Err(Failure::unreadable("the body is a JSON object")),
-    }
-}
-
-pub(super) fn model_of(body: &Json) -> Result<String, Failure> {
-    let model = options::field::<String>(body, "model", "a text")?;
-    let named = model.filter(|model| !model.is_empty());
-    named.ok_or_else(|| Failure::bad("model", "say which model: GET /v1/models lists them"))
-}
-
-/// Steps as server-sent events.
-pub(super) fn events(
-    answering: Answering,
-    mut write: impl FnMut(Step) -> Vec<Event> + Send + 'static,
-) -> Response {
-    let steps = stream::unfold(answering, async |mut answering| {
-        let step = answering.next().await?;
-        Some((step, answering))
-    });
-    let events = steps.flat_map(move |step| stream::iter(write(step)));
-    let events = events.map(Ok::<_, std::convert::Infallible>);
-    Sse::new(events)
-        .keep_alive(KeepAlive::default())
-        .into_response()
-}
-
 fn stream(answering: Answering, mut said: Said) -> Response {
     let mut first = true;
-    events(answering, move |step| {
+    answering.events(move |step| {
         let mut chunks = Vec::new();
         if std::mem::take(&mut first) {
             chunks.push(said.chunk(json!({"role": "assistant", "content": ""}), None));

@@ -5,14 +5,14 @@ use axum::{
     extract::{State, rejection::JsonRejection},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use callgate_agent::NoVectors;
+use callgate_agent::{NoVectors, VectorsAsk};
 use serde_json::{Value as Json, json};
 
 use super::{
     Failure, OpenAi,
     access::Asker,
-    chat::{model_of, read},
     models, options,
+    request::{model_of, read},
 };
 use crate::scope::MODELS;
 
@@ -42,15 +42,23 @@ pub(super) async fn create(
         return Err(Failure::bad("input", message));
     }
     let wanted: Option<usize> = options::field(&body, "dimensions", "a whole number")?;
-    let parent = asker.parent.as_ref();
-    let payer = parent.map(|parent| parent.grant.budget.payer().clone());
-    let who = (&asker.session, asker.user.as_str());
-    let made = agent.vectors(who, payer.unwrap_or_default(), model, texts);
-    let made = made.await.map_err(|error| match error {
+    let asked = VectorsAsk {
+        session: asker.session,
+        user: asker.user,
+        role: asker.role,
+        model: model.id.clone(),
+        texts,
+        parent: asker.parent,
+    };
+    // What was begun comes to its recorded end, whatever becomes of the asker.
+    let agent = agent.clone();
+    let made = tokio::spawn(async move { agent.vectors_for(asked).await });
+    let made = made.await.map_err(|_| Failure::cut_off())?;
+    let made = made.map_err(|error| match error {
         NoVectors::Budget(reason) => Failure::spent(reason),
         NoVectors::Model(error) => Failure::from(&error),
         NoVectors::Spending(error) => {
-            tracing::warn!(%error, "what was spent cannot be read");
+            tracing::error!(%error, "texts could not be made vectors");
             Failure::cut_off()
         }
     })?;

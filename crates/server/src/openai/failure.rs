@@ -103,6 +103,13 @@ impl Failure {
         .code("previous_response_not_found")
     }
 
+    pub(super) fn not_stored(id: &str) -> Self {
+        Failure {
+            param: Some("response_id".to_owned()),
+            ..Failure::missing(format!("no response '{id}' of this key is stored"))
+        }
+    }
+
     pub(super) fn missing(message: impl Into<String>) -> Self {
         Failure::new(StatusCode::NOT_FOUND, INVALID, message)
     }
@@ -140,7 +147,10 @@ impl Failure {
             (TurnStop::Budget, _) => Some(Failure::spent(&done.text)),
             (TurnStop::Cancelled, _) => Some(Failure::cut_off()),
             (TurnStop::Error, Some(error)) => Some(error.into()),
-            (TurnStop::Error, None) => Some(Failure::server(&done.text)),
+            (TurnStop::Error, None) if done.text.is_empty() => Some(Failure::cut_off()),
+            // That code did not succeed is an answer in words: asked again, as clients do after
+            // errors, all that it did would be done once more.
+            (TurnStop::Error, None) => None,
             (TurnStop::Answered | TurnStop::Silent | TurnStop::Limit, _) => None,
         }
     }
@@ -218,6 +228,6 @@ pub(super) async fn unknown_route(uri: Uri) -> Failure {
 
 pub(super) async fn unknown_method(uri: Uri) -> Failure {
     let path = uri.path();
-    let message = format!("{path} is asked another way: GET for models, POST for the rest");
+    let message = format!("{path} is asked another way: see docs/openai.md");
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, INVALID, message)
 }

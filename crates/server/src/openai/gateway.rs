@@ -1,25 +1,27 @@
 //! Keys that plugins are lent. A plugin that wants a model's address and key gets ours: it sees models
-//! and nothing else, what it spends is the plugin's, and it ends with this process. The address is
-//! opened when the first plugin asks, whether a server runs or not.
+//! and nothing else, what it spends is the plugin's, and it ends when the plugin is unloaded, at the
+//! latest with this process. The address is opened when the first plugin asks, whether a server runs
+//! or not.
 
 use std::{
     collections::HashMap,
     io,
     net::{Ipv4Addr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use axum::middleware;
 use callgate_agent::Parent;
 use callgate_contract::{
-    Allowed, Caller, Effect, Exposure, Grant, Kind, MethodError, Role, Value, json as value_json,
+    Allowed, Caller, Effect, Exposure, Grant, Kind, MethodError, Origin, Role, SessionKey, Value,
+    json as value_json,
 };
-use callgate_gate::{Call, Function, method};
+use callgate_gate::{Call, Function, Gate, method};
 use callgate_store::new_key_text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, broadcast};
 
 use super::{OpenAi, access::Asker};
 use crate::{
@@ -31,25 +33,83 @@ use crate::{
 pub(super) struct Gateway {
     /// Where plugins reach us.
     address: OnceCell<SocketAddr>,
-    /// By their text. A mutex, held for a look.
-    lent: Mutex<HashMap<String, Asker>>,
+    /// A mutex, held for a look.
+    lent: Mutex<Lent>,
+}
+
+#[derive(Default)]
+struct Lent {
+    /// By their text.
+    keys: HashMap<String, Asker>,
+    /// The key of each.
+    of: HashMap<Borrower, String>,
+    departures: Option<broadcast::Receiver<Origin>>,
+}
+
+/// The plugin that pays, for whom it works, and where.
+#[derive(PartialEq, Eq, Hash)]
+struct Borrower {
+    plugin: Option<String>,
+    user: String,
+    session: SessionKey,
+}
+
+impl Lent {
+    /// Keys of those that have gone are void.
+    fn settle(&mut self) {
+        use broadcast::error::TryRecvError;
+        let Some(departures) = &mut self.departures else {
+            return;
+        };
+        loop {
+            match departures.try_recv() {
+                Ok(origin) => {
+                    let gone = Some(origin.to_string());
+                    let theirs = self.of.extract_if(|borrower, _| borrower.plugin == gone);
+                    for (_, key) in theirs {
+                        self.keys.remove(&key);
+                    }
+                }
+                // Who has gone is not known any more: all are lent anew.
+                Err(TryRecvError::Lagged(_)) => {
+                    self.keys.clear();
+                    self.of.clear();
+                }
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
 }
 
 impl Gateway {
+    /// Hears of plugins that go.
+    pub(super) fn follow(&self, gate: &Gate) {
+        self.settled().departures = Some(gate.departures());
+    }
+
+    fn settled(&self) -> MutexGuard<'_, Lent> {
+        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        lent.settle();
+        lent
+    }
+
     pub(super) fn lent(&self, key: &str) -> Option<Asker> {
-        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
-        lent.get(key).cloned()
+        self.settled().keys.get(key).cloned()
     }
 
     /// The key of whoever calls; the same one as long as it is the same.
     fn lend(&self, caller: &Caller) -> Result<String, MethodError> {
-        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
-        let has = |asker: &Asker| asker.user == caller.user && asker.session == caller.session;
-        let found = lent.iter().find(|(_, asker)| has(asker));
-        let key = match found {
-            Some((key, _)) => key.clone(),
+        let mut lent = self.settled();
+        let borrower = Borrower {
+            plugin: caller.grant.budget.payer().origin.clone(),
+            user: caller.user.clone(),
+            session: caller.session.clone(),
+        };
+        let key = match lent.of.get(&borrower) {
+            Some(key) => key.clone(),
             None => new_key_text().map_err(failed)?,
         };
+        lent.of.insert(borrower, key.clone());
         let asker = Asker {
             id: caller.user.clone(),
             session: caller.session.clone(),
@@ -68,7 +128,7 @@ impl Gateway {
             chats: false,
             models: true,
         };
-        lent.insert(key.clone(), asker);
+        lent.keys.insert(key.clone(), asker);
         Ok(key)
     }
 }

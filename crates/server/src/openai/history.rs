@@ -1,12 +1,24 @@
 //! The asker's history, completed from our own record. An asker knows only the calls it was left with;
 //! what we called in the same turn, and what a provider wants back unchanged, is put back in its place.
 
+use callgate_agent::Stored;
 use callgate_contract::{JournalId, ModelMessage, SessionKey, ToolCall};
+use jiff::Timestamp;
 
 use super::{Failure, OpenAi};
 
 /// Answers that one history may go back through.
 const LONGEST: usize = 1_000;
+
+/// A response that was stored.
+pub(super) struct Answer {
+    pub(super) turn: JournalId,
+    pub(super) at: Timestamp,
+    previous: Option<JournalId>,
+    pub(super) input: Vec<ModelMessage>,
+    added: Vec<ModelMessage>,
+    pub(super) stored: Stored,
+}
 
 impl OpenAi {
     /// In place of each answer that left calls to the asker, all of that answer.
@@ -26,7 +38,7 @@ impl OpenAi {
                 None => None,
             };
             match kept {
-                Some(kept) => restored.extend(kept.added),
+                Some((_, kept)) => restored.extend(kept.added),
                 None => restored.push(message),
             }
         }
@@ -40,20 +52,49 @@ impl OpenAi {
         response: &str,
     ) -> Result<(JournalId, Vec<ModelMessage>), Failure> {
         let missing = || Failure::no_response(response);
-        let id = response.strip_prefix("resp_").and_then(journal);
-        let id = id.ok_or_else(missing)?;
+        let id = turn_of_response(response).ok_or_else(missing)?;
+        let answers = self.chain(session, id).await?.ok_or_else(missing)?;
+        let said = answers.into_iter();
+        let said = said.flat_map(|it| it.input.into_iter().chain(it.added));
+        Ok((id, said.collect()))
+    }
+
+    /// A stored response after all that it went on from, oldest first; `None` where one is missing.
+    pub(super) async fn chain(
+        &self,
+        session: &SessionKey,
+        id: JournalId,
+    ) -> Result<Option<Vec<Answer>>, Failure> {
         let mut answers = Vec::new();
         let mut next = Some(id);
         while let Some(turn) = next {
-            let kept = self.agent()?.exchange(session, turn).await?;
-            let kept = kept.filter(|kept| kept.stored && answers.len() < LONGEST);
-            let kept = kept.ok_or_else(missing)?;
-            next = kept.previous;
-            answers.push(kept);
+            let answer = self.stored(session, turn).await?;
+            let Some(answer) = answer.filter(|_| answers.len() < LONGEST) else {
+                return Ok(None);
+            };
+            next = answer.previous;
+            answers.push(answer);
         }
-        let said = answers.into_iter().rev();
-        let said = said.flat_map(|kept| kept.input.into_iter().chain(kept.added));
-        Ok((id, said.collect()))
+        answers.reverse();
+        Ok(Some(answers))
+    }
+
+    pub(super) async fn stored(
+        &self,
+        session: &SessionKey,
+        turn: JournalId,
+    ) -> Result<Option<Answer>, Failure> {
+        let kept = self.agent()?.exchange(session, turn).await?;
+        Ok(kept.and_then(|(at, kept)| {
+            Some(Answer {
+                turn,
+                at,
+                previous: kept.previous,
+                input: kept.input,
+                added: kept.added,
+                stored: kept.answer?,
+            })
+        }))
     }
 }
 
@@ -65,6 +106,10 @@ fn turn_of(calls: &[ToolCall]) -> Option<JournalId> {
         .iter()
         .all(|call| turn(call) == Some(first))
         .then_some(first)
+}
+
+pub(super) fn turn_of_response(id: &str) -> Option<JournalId> {
+    id.strip_prefix("resp_").and_then(journal)
 }
 
 fn journal(text: &str) -> Option<JournalId> {

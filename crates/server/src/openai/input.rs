@@ -90,6 +90,18 @@ pub(super) async fn items(fetch: &Fetch, given: &Json) -> Result<Vec<ModelMessag
                 tool_call_id: text(&given["call_id"], &format!("{place}.call_id"))?,
                 parts: parts(fetch, &given["output"], &format!("{place}.output")).await?,
             }),
+            // Pictures of ours that come back.
+            Some("image_generation_call") => {
+                let data = text(&given["result"], &format!("{place}.result"))?;
+                let url = format!("data:image/png;base64,{data}");
+                messages.push(ModelMessage::Assistant {
+                    text: String::new(),
+                    reasoning: String::new(),
+                    tool_calls: Vec::new(),
+                    media: vec![Part::Image { url }],
+                    extra: None,
+                });
+            }
             // Thoughts of ours that come back: they are summaries, which no model takes.
             Some("reasoning") => {}
             Some(other) => {

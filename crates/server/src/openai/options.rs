@@ -26,6 +26,7 @@ pub(super) fn of_chat(body: &Json) -> Result<ModelOptions, Failure> {
         seed: field(body, "seed", "a whole number")?,
         stop: stop(body)?,
         response_format: object(body, "response_format")?,
+        reasoning_effort: field(body, "reasoning_effort", WORD)?,
         ..common(body)?
     })
 }
@@ -36,6 +37,7 @@ pub(super) fn of_response(body: &Json) -> Result<ModelOptions, Failure> {
     Ok(ModelOptions {
         max_tokens: field(body, "max_output_tokens", COUNT)?,
         response_format: format.filter(|it| it["type"] != "text").map(nested),
+        reasoning_effort: effort(body)?,
         ..common(body)?
     })
 }
@@ -45,12 +47,21 @@ fn common(body: &Json) -> Result<ModelOptions, Failure> {
         temperature: field(body, "temperature", NUMBER)?,
         top_p: field(body, "top_p", NUMBER)?,
         tool_choice: tool_choice(body)?,
+        parallel_tool_calls: field(body, "parallel_tool_calls", "true or false")?,
         ..ModelOptions::default()
     })
 }
 
 const NUMBER: &str = "a number";
 const COUNT: &str = "a whole number above zero";
+const WORD: &str = "a word such as low, medium or high";
+
+fn effort(body: &Json) -> Result<Option<String>, Failure> {
+    match object(body, "reasoning")? {
+        Some(reasoning) => field(&reasoning, "effort", WORD),
+        None => Ok(None),
+    }
+}
 
 /// `None` where it is left out or null.
 pub(super) fn field<T: DeserializeOwned>(
@@ -119,6 +130,7 @@ mod tests {
         let options = of_chat(&json!({
             "temperature": 0.5, "top_p": 1, "max_tokens": 5, "max_completion_tokens": 7,
             "stop": "end", "seed": 3, "n": 1, "logit_bias": {"1": 2}, "user": "ann",
+            "parallel_tool_calls": false, "reasoning_effort": "low", "logprobs": true,
             "presence_penalty": null, "response_format": {"type": "json_object"},
             "tool_choice": {"type": "function", "function": {"name": "now"}},
         }));
@@ -126,6 +138,8 @@ mod tests {
         assert_eq!((options.temperature, options.top_p), (Some(0.5), Some(1.0)));
         assert_eq!((options.max_tokens, options.seed), (Some(7), Some(3)));
         assert_eq!(options.stop, ["end"]);
+        assert_eq!(options.parallel_tool_calls, Some(false));
+        assert_eq!(options.reasoning_effort.as_deref(), Some("low"));
         assert_eq!(options.tool_choice, Some(ToolChoice::Tool("now".into())));
         assert_eq!(
             options.response_format,
@@ -137,6 +151,8 @@ mod tests {
             ("n", json!(2)),
             ("max_tokens", json!(-1)),
             ("stop", json!([1])),
+            ("parallel_tool_calls", json!("no")),
+            ("reasoning_effort", json!(3)),
             ("tool_choice", json!("perhaps")),
             ("response_format", json!("json")),
         ] {
@@ -149,12 +165,13 @@ mod tests {
     fn a_response_says_the_same_in_other_words() {
         let schema = json!({"type": "object"});
         let options = of_response(&json!({
-            "max_output_tokens": 9,
+            "max_output_tokens": 9, "reasoning": {"effort": "high", "summary": "auto"},
             "text": {"format": {"type": "json_schema", "name": "x", "schema": schema}},
             "tool_choice": {"type": "function", "name": "now"},
         }));
         let options = options.unwrap();
         assert_eq!(options.max_tokens, Some(9));
+        assert_eq!(options.reasoning_effort.as_deref(), Some("high"));
         assert_eq!(options.tool_choice, Some(ToolChoice::Tool("now".into())));
         let nested = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema}});
         assert_eq!(options.response_format, Some(nested));

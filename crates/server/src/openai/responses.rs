@@ -1,32 +1,32 @@
-//! `/v1/responses`, whole or as events. A stored response can be gone on from: it is the turn itself,
-//! found again by its id.
+//! `/v1/responses`, whole or as events. A stored response can be gone on from, looked at again and
+//! erased: it is the turn itself, found again by its id.
 
+mod items;
 mod output;
+mod stored;
+
+pub(super) use self::stored::{delete, inputs, show};
 
 use axum::{
     Extension, Json as Body,
     extract::{State, rejection::JsonRejection},
     response::{IntoResponse, Response},
 };
-use callgate_agent::{Completion, Keep, Watch};
-use callgate_contract::{Cancel, JournalId, ModelMessage, ModelRequest};
+use callgate_agent::Keep;
+use callgate_contract::{JournalId, ModelMessage};
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use self::output::Output;
-use super::{
-    Failure, OpenAi,
-    access::Asker,
-    chat::{events, model_of, read},
-    input, options,
-};
+use self::output::{Output, event};
+use super::{Failure, OpenAi, access::Asker, input, options, request::flag};
 
 pub(super) async fn create(
     State(openai): State<OpenAi>,
     Extension(asker): Extension<Asker>,
     body: Result<Body<Json>, JsonRejection>,
 ) -> Result<Response, Failure> {
-    let body = read(body)?;
-    let model = model_of(&body)?;
+    let request = openai.request(asker, body).await?;
+    let body = &request.body;
     for name in ["background", "conversation", "prompt"] {
         let given = body.get(name);
         if given.is_some_and(|given| !matches!(given, Json::Null | Json::Bool(false))) {
@@ -34,49 +34,36 @@ pub(super) async fn create(
             return Err(Failure::bad(name, message));
         }
     }
-    let flag = |name: &str| options::field::<bool>(&body, name, "true or false");
-    let (streams, stores) = (flag("stream")? == Some(true), flag("store")? != Some(false));
-    let chosen = openai.choose(&asker, &model).await?;
-    let given: Option<String> = options::field(&body, "previous_response_id", "a text")?;
+    let (streams, stores) = (request.streams, flag(body, "store")? != Some(false));
+    let given: Option<String> = options::field(body, "previous_response_id", "a text")?;
     let (previous, mut history) = match &given {
         None => (None, Vec::new()),
         Some(id) => {
-            let (turn, said) = openai.upto(&asker.session, id).await?;
+            let (turn, said) = openai.upto(request.session(), id).await?;
             (Some(turn), said)
         }
     };
-    let options = options::of_response(&body)?;
-    let tools = input::tools(&body["tools"])?;
+    let options = options::of_response(body)?;
     let input = input::items(&openai.0.fetch, &body["input"]).await?;
-    let input = openai.restored(&asker.session, input).await?;
+    let input = openai.restored(request.session(), input).await?;
     history.extend(input.iter().cloned());
     // They hold for this response alone and are not part of what is stored.
-    if let Some(text) = options::field::<String>(&body, "instructions", "a text")? {
+    if let Some(text) = options::field::<String>(body, "instructions", "a text")? {
         history.insert(0, ModelMessage::system(text));
     }
     let id = JournalId::fresh();
-    let answering = openai.answer(Completion {
-        id,
-        session: asker.session,
-        user: asker.user,
-        role: asker.role,
-        persona: chosen.persona,
-        model: chosen.model,
-        methods: chosen.methods,
-        request: ModelRequest {
-            messages: history.into(),
-            tools: tools.into(),
-            options,
-        },
-        parent: asker.parent,
-        keep: stores.then_some(Keep { previous, input }),
-        watch: Watch::default(),
-        cancel: Cancel::default(),
-    })?;
-    let mut output = Output::new(id, about(&body, stores));
+    let about = about(body, stores);
+    let mut output = Output::new(id, Timestamp::now(), &about);
+    let keep = stores.then_some(Keep {
+        previous,
+        input,
+        about,
+    });
+    let answering = openai.answer(request.completion(id, history, options, keep))?;
     if streams {
         let answering = answering.begun().await?;
-        return Ok(events(answering, move |step| output.write(step)));
+        let write = move |step| output.write(step).into_iter().map(event).collect();
+        return Ok(answering.events(write));
     }
     for step in answering.whole().await? {
         output.write(step);

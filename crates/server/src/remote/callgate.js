@@ -49,7 +49,9 @@ export function connect({ url = here, key, clientId, clientType = 'callgate.js',
       try {
         if (!offered) throw new Error(`Function "${data.functionName}" not found.`);
         const args = Array.isArray(data.args) ? data.args : data.args == null ? [] : [data.args];
-        answer?.({ requestId, success: true, result: (await offered.run(...args)) ?? null });
+        const told = (done, total, text) => socket.emit('FUNCTION_PROGRESS', { requestId, done, total, text });
+        const result = await offered.run.apply({ progress: told }, args);
+        answer?.({ requestId, success: true, result: result ?? null });
       } catch (error) {
         answer?.({ requestId, success: false, error: { message: String(error?.message ?? error) } });
       }

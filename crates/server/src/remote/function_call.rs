@@ -4,15 +4,15 @@
 use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use callgate_contract::{
-    Arguments, BoxFuture, Budget, Caller, Effect, Grant, JournalId, Origin, Role, Surface,
-    json as value_json,
+    Arguments, BoxFuture, Budget, Caller, Effect, Grant, JournalId, Onlooker, Origin, Role,
+    Surface, json as value_json,
 };
-use callgate_gate::CallError;
+use callgate_gate::{CallError, CallRequest};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Answer, Call, Namespace, Peer, Remote, Rights, Unanswered, clients, offers, record,
+    Answer, Call, Namespace, Peer, Remote, Rights, Unanswered, clients, offers, progress, record,
     repeats::{Asked, Repeats},
 };
 
@@ -28,6 +28,7 @@ pub(super) fn namespace() -> Namespace {
     Namespace::new(NAMESPACE)
         .on(EVENT, move |call| function_call(repeats.clone(), call))
         .on("REGISTER_FUNCTIONS", offers::register)
+        .on(progress::EVENT, progress::told)
         .on_joined(clients::moved)
         .on_left(async |remote, peer| {
             offers::withdraw(remote.clone(), peer.clone()).await;
@@ -43,6 +44,8 @@ pub(super) struct Request {
     pub(super) function: String,
     pub(super) arguments: Vec<Json>,
     pub(super) target: String,
+    /// The client wants to hear how far its call has come.
+    looks_on: bool,
 }
 
 impl Request {
@@ -62,7 +65,15 @@ impl Request {
                 Some(_) => return Err("args is an array, or one object."),
             },
             target: text("target").ok_or("target is missing: 'server' or the id of a client.")?,
+            looks_on: data.get("progress") == Some(&Json::Bool(true)),
         })
+    }
+
+    pub(super) fn onlooker(&self, peer: &Peer) -> Onlooker {
+        match self.looks_on {
+            true => progress::of_call(peer, &self.id),
+            false => Onlooker::default(),
+        }
     }
 }
 
@@ -95,7 +106,7 @@ async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
         remote.settled().await;
     }
     if remote.gate().is_passing(&caller, &request.function) {
-        return Answer::Ack(passing(&remote, &caller, request).await);
+        return Answer::Ack(passing(&remote, &caller, &peer, request).await);
     }
     let method = remote.gate().find_for(&caller, &request.function);
     let ours = method
@@ -119,15 +130,18 @@ async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
 }
 
 /// A call that changes nothing needs no record and may be made as often as anybody likes.
-async fn passing(remote: &Remote, caller: &Caller, request: Request) -> Json {
-    let made = match arguments(request.arguments) {
-        Ok(arguments) => remote
-            .gate()
-            .call(caller, 1, &request.function, arguments)
-            .await
-            .map(|outcome| value_json::to_json(&outcome.value)),
+async fn passing(remote: &Remote, caller: &Caller, peer: &Peer, request: Request) -> Json {
+    let progress = request.onlooker(peer);
+    let arguments = match arguments(request.arguments) {
+        Ok(arguments) => arguments,
         Err(message) => return failure(&request.id, &message),
     };
+    let call = CallRequest {
+        progress,
+        ..CallRequest::new(1, &request.function, arguments)
+    };
+    let made = remote.gate().dispatch(caller, call).await;
+    let made = made.map(|outcome| value_json::to_json(&outcome.value));
     shaped(&request.id, &request.function, made)
 }
 

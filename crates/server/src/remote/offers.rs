@@ -12,7 +12,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
-use super::{Answer, Call, Peer, Remote, Rights, function_call::first_answer, line::locked};
+use super::{
+    Answer, Call, Peer, Remote, Rights, function_call::first_answer, line::locked, progress::Asking,
+};
 
 /// Functions of one socket.
 const MAX_FUNCTIONS: usize = 256;
@@ -86,12 +88,15 @@ pub(super) async fn withdraw(remote: Remote, peer: Peer) {
 
 /// What every socket offers now.
 #[derive(Default)]
-pub(super) struct Offers(std::sync::Mutex<Vec<Arc<ClientMethod>>>);
+pub(super) struct Offers {
+    methods: std::sync::Mutex<Vec<Arc<ClientMethod>>>,
+    pub(super) asking: Asking,
+}
 
 fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<(), String> {
     let (gate, client) = (remote.gate(), peer.client());
     // Held throughout: two sockets of a client may offer at once.
-    let mut offers = locked(&remote.offers().0);
+    let mut offers = locked(&remote.offers().methods);
     let of_client = |offer: &&Arc<ClientMethod>| offer.peer.client() == client;
     let taken = offers.iter().filter(of_client);
     if !new.is_empty() && taken.clone().any(|offer| offer.owner != peer.user()) {
@@ -166,6 +171,7 @@ fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<ClientMethod, String
         owner: peer.user(),
         peer: peer.clone(),
         within,
+        asking: remote.offers().asking.clone(),
     })
 }
 
@@ -175,6 +181,7 @@ pub(super) struct ClientMethod {
     owner: String,
     peer: Peer,
     within: Duration,
+    asking: Asking,
 }
 
 impl Method for ClientMethod {
@@ -188,7 +195,7 @@ impl Method for ClientMethod {
 
     fn call<'a>(
         &'a self,
-        _: CallContext<'a>,
+        context: CallContext<'a>,
         arguments: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>> {
         Box::pin(async move {
@@ -196,8 +203,10 @@ impl Method for ClientMethod {
                 .iter()
                 .map(|(name, value)| (name.clone(), value_json::to_json(value)))
                 .collect();
+            let request = Uuid::now_v7();
+            let _listening = self.asking.listen(request, &self.peer, context.progress);
             let data = json!({
-                "requestId": Uuid::now_v7(),
+                "requestId": request,
                 "functionName": self.info.name,
                 "args": self.positional(&named),
                 "named": named,

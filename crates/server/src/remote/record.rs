@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use callgate_contract::{Caller, Effect, JournalId, Stop, json as value_json};
+use callgate_contract::{Effect, JournalId, json as value_json};
 use callgate_gate::{CallError, Outcome};
-use callgate_store::{RunStart, StoreError};
+use callgate_store::StoreError;
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -15,8 +15,6 @@ use super::{
 
 /// How long a name stands for the call that was made under it.
 pub(super) const WINDOW: Duration = Duration::from_secs(600);
-/// A call from outside is the only one of its journal.
-const SEQUENCE: u64 = 1;
 
 /// Makes the call, or answers from the record if it was made before.
 pub(super) async fn call(
@@ -47,28 +45,14 @@ pub(super) async fn call(
     if repeated && let Some(outcome) = recorded(remote, journal).await? {
         return Ok(value_json::to_json(&outcome.value));
     }
-    begin(remote, &caller).await.map_err(broken)?;
-    let made = match arguments(request.arguments.clone()) {
-        Ok(arguments) => {
-            let gate = remote.gate();
-            gate.call(&caller, SEQUENCE, &request.function, arguments)
-                .await
-        }
-        Err(message) => Err(CallError::Failed {
-            method: request.function.clone(),
-            message,
-            detail: None,
-        }),
-    };
-    let (stop, report) = match &made {
-        Ok(outcome) => (Stop::Finished, json!({ "kind": outcome.kind })),
-        Err(error @ CallError::ApprovalPending { .. }) => {
-            (Stop::Approval, json!({ "error": error.to_string() }))
-        }
-        Err(error) => (Stop::Error, json!({ "error": error.to_string() })),
-    };
-    let finished = remote.store().journal().finish(journal, stop, &report);
-    finished.await.map_err(broken)?;
+    let given = arguments(request.arguments.clone()).map_err(|message| CallError::Failed {
+        method: request.function.clone(),
+        message,
+        detail: None,
+    })?;
+    let gate = remote.gate();
+    let made = gate.call_alone(&caller, &request.function, given, request.onlooker(peer));
+    let made = made.await.map_err(broken)?;
     made.map(|outcome| value_json::to_json(&outcome.value))
 }
 
@@ -82,26 +66,5 @@ async fn recorded(remote: &Remote, journal: JournalId) -> Result<Option<Outcome>
     match calls.first() {
         Some(call) => remote.gate().replay(call),
         None => Ok(None),
-    }
-}
-
-async fn begin(remote: &Remote, caller: &Caller) -> Result<(), StoreError> {
-    let journal = remote.store().journal();
-    let start = RunStart {
-        id: caller.journal,
-        session: caller.session.clone(),
-        user: caller.user.clone(),
-        role: caller.role,
-        surface: caller.surface,
-        code: None,
-        allowed: caller.grant.methods.clone(),
-        // Nothing random happens in a single call.
-        seed: [0; 16],
-        turn: None,
-    };
-    match journal.begin(&start).await {
-        // An earlier process began it and did not get to its effect.
-        Err(StoreError::AlreadyBegun(_)) => journal.reopen(caller.journal).await,
-        begun => begun,
     }
 }

@@ -2,6 +2,8 @@
 
 mod access;
 mod chat;
+mod code;
+mod front_ends;
 mod plugins;
 mod responses;
 mod scene;

@@ -1,8 +1,8 @@
-//! Deleting a conversation: every text that it, its turns and their calls hold goes in one
-//! transaction; ids, hashes and counts stay, so that a record can still be told from a forged
+//! Deleting a conversation, or a turn of none: every text that it, its turns and their calls hold
+//! goes in one transaction; ids, hashes and counts stay, so that a record can still be told from a forged
 //! one. Files and notes belong to the session and are not touched.
 
-use callgate_contract::ConversationId;
+use callgate_contract::{ConversationId, JournalId};
 use sqlx::AnyConnection;
 
 use crate::{
@@ -16,15 +16,22 @@ const JOURNALS: &str = "WITH RECURSIVE tree (id) AS (
         UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id)
     SELECT id FROM tree UNION SELECT journal FROM run WHERE turn IN (SELECT id FROM tree)";
 
+/// The same of one turn.
+const OF_TURN: &str = "WITH RECURSIVE tree (id) AS (
+        SELECT id FROM turn WHERE id = $1
+        UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id)
+    SELECT id FROM tree UNION SELECT journal FROM run WHERE turn IN (SELECT id FROM tree)";
+
 const OF_CONVERSATION: [&str; 3] = [
     "UPDATE conversation SET title = NULL WHERE id = $1",
     "UPDATE message SET message = NULL WHERE conversation = $1",
     "DELETE FROM current_conversation WHERE conversation = $1",
 ];
 
-const OF_JOURNAL: [&str; 6] = [
+const OF_JOURNAL: [&str; 7] = [
     "UPDATE turn SET plan = NULL, report = NULL WHERE id = $1",
     "UPDATE round SET request = NULL, reply = NULL WHERE turn = $1",
+    "DELETE FROM altered WHERE turn = $1",
     "UPDATE run SET code = NULL, report = NULL WHERE journal = $1",
     "UPDATE approval SET arguments = 'null' WHERE journal = $1",
     "UPDATE log SET parts = '[]', sender_name = NULL WHERE turn = $1",
@@ -52,8 +59,24 @@ pub(crate) async fn erase(
         let statement = sqlx::query(statement).bind(id.to_string());
         statement.execute(&mut *connection).await?;
     }
-    let journals: Vec<String> = sqlx::query_scalar(JOURNALS)
-        .bind(id.to_string())
+    erase_journals(connection, JOURNALS, id.to_string()).await
+}
+
+/// Every text of a turn that is part of no conversation.
+pub(crate) async fn erase_turn(
+    connection: &mut AnyConnection,
+    turn: JournalId,
+) -> Result<(), StoreError> {
+    erase_journals(connection, OF_TURN, turn.0.to_string()).await
+}
+
+async fn erase_journals(
+    connection: &mut AnyConnection,
+    which: &'static str,
+    id: String,
+) -> Result<(), StoreError> {
+    let journals: Vec<String> = sqlx::query_scalar(which)
+        .bind(id)
         .fetch_all(&mut *connection)
         .await?;
     for journal in journals {

@@ -36,6 +36,7 @@ pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u
             ("call", "journal"),
             ("approval", "journal"),
             ("round", "turn"),
+            ("altered", "turn"),
         ] {
             erase(connection, table, column, OLD_TURNS, &newest).await?;
         }

@@ -1,11 +1,13 @@
 //! Reading the journal back. Every read writes the buffered calls first, so it misses nothing.
 
 use callgate_contract::{JournalId, SessionKey};
+use jiff::Timestamp;
 use sqlx::any::AnyRow;
 
 use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success, Tail};
 use crate::{
     StoreError,
+    instance::left_behind,
     row::{self, get},
 };
 
@@ -30,11 +32,22 @@ impl Journal {
         rows.iter().map(read_call).collect()
     }
 
-    /// Runs that were begun and have not ended, oldest first. Just after a start these are the
-    /// ones a crash cut off.
+    /// Runs that were begun and have not ended, oldest first.
     pub async fn unfinished(&self) -> Result<Vec<Run>, StoreError> {
         self.runs("SELECT * FROM run WHERE stop IS NULL ORDER BY journal")
             .await
+    }
+
+    /// Of those, the ones a crash cut off: begun by us before `start`, when we did not yet run, or by
+    /// an instance that is gone.
+    pub async fn cut_off(&self, start: Timestamp) -> Result<Vec<Run>, StoreError> {
+        let select = concat!(
+            "SELECT * FROM run WHERE stop IS NULL AND ",
+            left_behind!("run", "started_at"),
+            " ORDER BY journal"
+        );
+        let rows = self.database.left_behind(select, start).await?;
+        rows.iter().map(read_run).collect()
     }
 
     /// Runs that stopped to wait for an answer, oldest first.

@@ -13,11 +13,13 @@ pub(super) type Statement = Query<'static, sqlx::Any, AnyArguments>;
 pub(super) async fn insert_run(
     connection: &mut AnyConnection,
     run: &RunStart,
+    holder: Option<String>,
 ) -> Result<bool, StoreError> {
     let insert = sqlx::query(
         "INSERT INTO run (journal, session, user_name, role, surface, code, methods, seed,
-                          started_at, turn, round)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (journal) DO NOTHING",
+                          started_at, turn, round, holder)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         ON CONFLICT (journal) DO NOTHING",
     )
     .bind(run.id.0.to_string())
     .bind(run.session.to_string())
@@ -29,7 +31,8 @@ pub(super) async fn insert_run(
     .bind(run.seed.to_vec())
     .bind(row::now())
     .bind(run.turn.map(|(turn, _)| turn.0.to_string()))
-    .bind(run.turn.map(|(_, round)| i64::from(round)));
+    .bind(run.turn.map(|(_, round)| i64::from(round)))
+    .bind(holder);
     wrote_one(insert, connection).await
 }
 
@@ -54,16 +57,24 @@ pub(super) async fn finish_run(
     wrote_one(update, connection).await
 }
 
+/// False if another instance, which lives, has the run, or it is unknown.
 pub(super) async fn reopen_run(
     connection: &mut AnyConnection,
     journal: JournalId,
+    holder: Option<String>,
+    now: i64,
 ) -> Result<bool, StoreError> {
     let update = sqlx::query(
         "UPDATE run SET stop = NULL, report = NULL, finished_at = NULL, clocks = NULL,
-                        threaded = NULL
-         WHERE journal = $1",
-    );
-    wrote_one(update.bind(journal.0.to_string()), connection).await
+                        threaded = NULL, holder = $2
+         WHERE journal = $1
+           AND (stop IS NOT NULL OR holder IS NULL OR holder = $2 OR NOT EXISTS (
+               SELECT 1 FROM instance WHERE instance.name = run.holder AND instance.ends_at > $3))",
+    )
+    .bind(journal.0.to_string())
+    .bind(holder)
+    .bind(now);
+    wrote_one(update, connection).await
 }
 
 pub(crate) fn clock_bytes(clocks: &[i64]) -> Vec<u8> {

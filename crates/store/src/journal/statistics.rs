@@ -1,7 +1,8 @@
 //! How a method fares, from its newest recorded calls. Every question reads a bounded number of
 //! rows, however long the journal is.
 
-use callgate_contract::{JournalId, SessionKey};
+use callgate_contract::{JournalId, SessionKey, Stop};
+use jiff::Timestamp;
 use sqlx::any::AnyRow;
 
 use super::Journal;
@@ -22,6 +23,8 @@ pub struct PastCall {
     /// None where the journal's own row is gone.
     pub session: Option<SessionKey>,
     pub user: Option<String>,
+    /// Who was answering in that turn.
+    pub persona: Option<String>,
     /// `None`: nobody knows how it ended.
     pub ended: Option<Ended>,
 }
@@ -33,14 +36,23 @@ pub struct Ended {
     pub micros: u64,
 }
 
+/// Runs of code that began in one stretch of time and ended in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunCounts {
+    /// Which stretch since 1970.
+    pub stretch: i64,
+    pub stop: Stop,
+    pub runs: u64,
+}
+
 /// A journal is a run's or a turn's.
 const COLUMNS: &str = "call.journal AS journal, call.sequence AS sequence, call.method AS method,
     call.outcome AS outcome, call.error AS error, call.micros AS micros,
     COALESCE(run.turn, turn.id) AS turn,
     COALESCE(run.session, turn.session) AS session,
-    COALESCE(run.user_name, turn.user_name) AS user_name";
+    COALESCE(run.user_name, turn.user_name) AS user_name, turn.persona AS persona";
 const JOURNALS: &str = "LEFT JOIN run ON run.journal = call.journal
-    LEFT JOIN turn ON turn.id = call.journal";
+    LEFT JOIN turn ON turn.id = COALESCE(run.turn, call.journal)";
 
 impl Journal {
     /// The newest `limit` recorded calls of `method` (`origin/name`), newest first.
@@ -86,6 +98,32 @@ impl Journal {
             .await?;
         rows.iter().map(read).collect()
     }
+
+    /// Runs of code by stretches of `length` milliseconds and by how they ended, oldest first;
+    /// those that have not ended are left out, as are calls that came alone.
+    pub async fn stopped(
+        &self,
+        since: Timestamp,
+        length: i64,
+    ) -> Result<Vec<RunCounts>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT started_at / $2 AS stretch, stop, COUNT(*) AS runs FROM run
+             WHERE started_at >= $1 AND stop IS NOT NULL AND code IS NOT NULL
+             GROUP BY started_at / $2, stop ORDER BY 1, 2",
+        )
+        .bind(since.as_millisecond())
+        .bind(length.max(1))
+        .fetch_all(&self.database.readers)
+        .await?;
+        let one = |found: &AnyRow| {
+            Ok(RunCounts {
+                stretch: get(found, "stretch")?,
+                stop: row::read_word("stop", get(found, "stop")?)?,
+                runs: row::read_count("runs", get(found, "runs")?)?,
+            })
+        };
+        rows.iter().map(one).collect()
+    }
 }
 
 fn read(found: &AnyRow) -> Result<PastCall, StoreError> {
@@ -100,6 +138,8 @@ fn read(found: &AnyRow) -> Result<PastCall, StoreError> {
             micros: row::read_count("micros", micros.unwrap_or_default())?,
         }),
     };
+    let persona: Option<Vec<u8>> = get(found, "persona")?;
+    let persona = persona.map(|persona| row::read_text("persona", persona));
     let turn: Option<String> = get(found, "turn")?;
     let session: Option<String> = get(found, "session")?;
     Ok(PastCall {
@@ -109,6 +149,7 @@ fn read(found: &AnyRow) -> Result<PastCall, StoreError> {
         turn: turn.as_deref().map(row::read_journal).transpose()?,
         session: session.as_deref().map(row::read_session).transpose()?,
         user: get(found, "user_name")?,
+        persona: persona.transpose()?,
         ended,
     })
 }

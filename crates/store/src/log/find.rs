@@ -1,6 +1,6 @@
 //! Looking for rows of the log by more than their session.
 
-use callgate_contract::SessionKey;
+use callgate_contract::{JournalId, SessionKey};
 use sqlx::AssertSqlSafe;
 
 use super::{Log, LogRow, read};
@@ -79,6 +79,26 @@ impl Log<'_> {
             .bind(i64::from(query.offset))
             .fetch_all(&self.0.readers)
             .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// What turns were asked first: of each, the oldest row that it has taken and is not hidden.
+    pub async fn asked(&self, turns: &[JournalId]) -> Result<Vec<LogRow>, StoreError> {
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let marks: Vec<String> = (1..=turns.len()).map(|place| format!("${place}")).collect();
+        // Safe: nothing but numbers is put in.
+        let select = AssertSqlSafe(format!(
+            "SELECT * FROM log WHERE id IN
+             (SELECT MIN(id) FROM log WHERE turn IN ({}) AND hidden = 0 GROUP BY turn)",
+            marks.join(", ")
+        ));
+        let mut select = sqlx::query(select);
+        for turn in turns {
+            select = select.bind(turn.0.to_string());
+        }
+        let rows = select.fetch_all(&self.0.readers).await?;
         rows.iter().map(read).collect()
     }
 

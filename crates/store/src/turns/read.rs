@@ -1,11 +1,13 @@
 //! Reading turns back.
 
 use callgate_contract::{ConversationId, JournalId, SessionKey};
+use jiff::Timestamp;
 use sqlx::any::AnyRow;
 
 use super::{Answer, Round, Turn, TurnFinish, TurnStart, Turns};
 use crate::{
     Run, StoreError,
+    instance::left_behind,
     row::{self, get},
 };
 
@@ -19,11 +21,23 @@ impl Turns<'_> {
     }
 
     /// Turns that were begun and have not ended, oldest first, so parents before the turns of
-    /// their agents. Just after a start these are the ones a crash cut off.
+    /// their agents.
     pub async fn unfinished(&self) -> Result<Vec<Turn>, StoreError> {
         let rows = sqlx::query("SELECT * FROM turn WHERE stop IS NULL ORDER BY id")
             .fetch_all(&self.0.database.readers)
             .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Of those, the ones a crash cut off: begun by us before `start`, when we did not yet run, or by
+    /// an instance that is gone; and those that nobody has, since they wait for an approval.
+    pub async fn cut_off(&self, start: Timestamp) -> Result<Vec<Turn>, StoreError> {
+        let select = concat!(
+            "SELECT * FROM turn WHERE stop IS NULL AND ",
+            left_behind!("turn", "started_at"),
+            " ORDER BY id"
+        );
+        let rows = self.0.database.left_behind(select, start).await?;
         rows.iter().map(read).collect()
     }
 

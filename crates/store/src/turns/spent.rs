@@ -45,13 +45,16 @@ pub struct Spent {
     pub unpriced: u64,
 }
 
-/// Of the turns that have ended, `calls` is on their row; of the others it is counted.
+/// Of the turns that have ended, calls and time are on their row; of the others they are counted.
 const OF_TURNS: &str = "
     COALESCE(CAST(SUM(calls) AS BIGINT), 0) + (
         SELECT COUNT(*) FROM call WHERE journal IN (SELECT id FROM running)
         OR journal IN (SELECT journal FROM run WHERE run.turn IN (SELECT id FROM running))
     ) AS calls,
-    COALESCE(CAST(SUM(millis) AS BIGINT), 0) AS millis";
+    COALESCE(CAST(SUM(millis) AS BIGINT), 0) + (
+        SELECT COALESCE(CAST(SUM(answered_at - asked_at) AS BIGINT), 0) FROM round
+        WHERE turn IN (SELECT id FROM running) AND answered_at IS NOT NULL
+    ) AS millis";
 
 const OF_MODELS: &str = "
     COALESCE(CAST(SUM(tokens_in) AS BIGINT), 0) AS tokens_in,

@@ -1,7 +1,7 @@
 //! What models cost, told apart by everything the operator may ask for; and vectors, kept by text.
 
 use callgate_contract::{JournalId, Usage};
-use callgate_store::{Charge, Cost, CostRow, Expense, Grouping, Store, TurnStart, Vectors};
+use callgate_store::{Charge, CostBy, CostLine, CostSum, Expense, Store, TurnStart, Vectors};
 use callgate_testkit::on_each_engine;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -33,8 +33,8 @@ fn by_plugin(model: &str, money: Option<u64>, method: Option<&str>) -> Charge {
     }
 }
 
-fn keys(rows: &[CostRow]) -> Vec<(Option<&str>, u64)> {
-    let key = |row: &CostRow| row.cost.requests;
+fn keys(rows: &[CostLine]) -> Vec<(Option<&str>, u64)> {
+    let key = |row: &CostLine| row.sum.requests;
     let rows = rows.iter();
     rows.map(|row| (row.key.as_deref(), key(row))).collect()
 }
@@ -62,13 +62,13 @@ async fn each_request_counts_once_whichever_way_it_is_looked_at() {
         let hour = SignedDuration::from_hours(1);
         let (past, future) = (Timestamp::now() - hour, Timestamp::now() + hour);
         let sum = async |by| store.costs().sum(by, past).await.unwrap();
-        let days = sum(Grouping::Day).await;
+        let days = sum(CostBy::Day).await;
         let total = days
             .iter()
-            .fold(Cost::default(), |all, row| all.plus(row.cost));
+            .fold(CostSum::default(), |all, row| all.plus(row.sum));
         assert_eq!(
             total,
-            Cost {
+            CostSum {
                 requests: 3,
                 tokens_in: 300,
                 cached: 120,
@@ -86,16 +86,16 @@ async fn each_request_counts_once_whichever_way_it_is_looked_at() {
         let (one, two) = (own.id.0.to_string(), called.id.0.to_string());
         for (by, expected) in [
             (
-                Grouping::User,
+                CostBy::User,
                 [(Some("bob"), 2), (Some(own.user.as_str()), 1)].as_slice(),
             ),
             (
-                Grouping::Session,
+                CostBy::Session,
                 &[(Some(b.as_str()), 1), (Some(a.as_str()), 2)],
             ),
-            (Grouping::Plugin, &[(Some("plugin:weather"), 2), (None, 1)]),
+            (CostBy::Plugin, &[(Some("plugin:weather"), 2), (None, 1)]),
             (
-                Grouping::Method,
+                CostBy::Method,
                 &[
                     (Some("plugin:weather/ask"), 1),
                     (None, 1),
@@ -103,20 +103,20 @@ async fn each_request_counts_once_whichever_way_it_is_looked_at() {
                 ],
             ),
             (
-                Grouping::Model,
+                CostBy::Model,
                 &[(Some("large"), 1), (Some("model"), 1), (Some("small"), 1)],
             ),
             (
-                Grouping::Turn,
+                CostBy::Turn,
                 &[(Some(two.as_str()), 1), (Some(one.as_str()), 1), (None, 1)],
             ),
         ] {
             assert_eq!(keys(&sum(by).await), expected, "{by:?}");
         }
-        let none = store.costs().sum(Grouping::Hour, future).await.unwrap();
+        let none = store.costs().sum(CostBy::Hour, future).await.unwrap();
         assert_eq!(none, []);
         store.journal().prune(0).await.unwrap();
-        assert_eq!(sum(Grouping::Day).await, days, "costs outlive the journal");
+        assert_eq!(sum(CostBy::Day).await, days, "costs outlive the journal");
     })
     .await;
 }

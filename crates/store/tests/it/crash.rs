@@ -11,7 +11,7 @@ use std::{
 };
 
 use callgate_contract::{BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, Stop};
-use callgate_store::{CRASH_POINTS, Durability, Store, StoreError, StoreOptions};
+use callgate_store::{CRASH_POINTS, Store, StoreError, StoreOptions};
 use callgate_testkit::{Home, Witness, on_each_engine};
 use serde_json::json;
 use uuid::Uuid;
@@ -60,8 +60,7 @@ async fn victim() {
     let id: Uuid = std::env::var("CALLGATE_TEST_RUN").unwrap().parse().unwrap();
     let options = StoreOptions {
         url: std::env::var("CALLGATE_TEST_URL").ok(),
-        data: data.clone().into(),
-        durability: Durability::Process,
+        ..StoreOptions::new(&data)
     };
     let store = Store::open(options).await.unwrap();
     let witness = Witness::at(&Path::new(&data).join("witness"));

@@ -273,3 +273,31 @@ async fn a_turn_that_outlives_its_conversation_answers_and_leaves_nothing() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_turn_of_no_conversation_is_erased_by_itself() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let start = TurnStart {
+            plan: json!(SECRET),
+            ..turn(JournalId::fresh(), session("a"))
+        };
+        let below = TurnStart {
+            id: JournalId::fresh(),
+            parent: Some(start.id),
+            depth: 1,
+            ..start.clone()
+        };
+        for turn in [&start, &below] {
+            confide(&store, turn, true).await;
+        }
+        let outbox = store.outbox();
+        outbox.deliver_pending(None, &Anywhere).await.unwrap();
+        store.turns().erase(start.id).await.unwrap();
+        assert_eq!(holding(&home).await, [] as [String; 0]);
+        assert_eq!(files_holding(&home), [] as [&str; 0]);
+        let turn = store.turns().get(start.id).await.unwrap();
+        assert!(turn.finish.unwrap().report.is_null());
+    })
+    .await;
+}

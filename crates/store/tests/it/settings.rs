@@ -1,8 +1,6 @@
-//! Settings of sessions and of the operator, and leases on conversations.
+//! Settings of sessions and of the operator.
 
-use std::time::Duration;
-
-use callgate_contract::{ConversationId, Mode};
+use callgate_contract::Mode;
 use callgate_store::{SessionSettings, Versioned};
 use callgate_testkit::on_each_engine;
 use serde_json::json;
@@ -87,52 +85,6 @@ async fn the_operator_sets_for_all() {
         store.settings().remove("x").await.unwrap();
         store.settings().remove("x").await.unwrap();
         assert_eq!(get("x").await, None);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_conversation_has_one_holder_until_the_lease_ends() {
-    on_each_engine(async |home| {
-        let store = home.open().await;
-        let leases = store.leases();
-        let id = ConversationId::fresh();
-        let long = Duration::from_secs(3600);
-        assert!(leases.take(id, "one", long).await.unwrap());
-        assert!(leases.take(id, "one", long).await.unwrap());
-        assert!(!leases.take(id, "two", long).await.unwrap());
-        assert!(!leases.renew(id, "two", long).await.unwrap());
-        leases.release(id, "two").await.unwrap();
-        assert!(leases.renew(id, "one", Duration::ZERO).await.unwrap());
-
-        // Ended, so another takes it, and the first learns of it.
-        assert!(leases.take(id, "two", Duration::MAX).await.unwrap());
-        assert!(!leases.renew(id, "one", long).await.unwrap());
-        assert!(!leases.take(id, "one", long).await.unwrap());
-        let other = ConversationId::fresh();
-        assert!(leases.take(other, "one", long).await.unwrap());
-
-        leases.release(id, "two").await.unwrap();
-        let store = home.open().await;
-        assert!(store.leases().take(id, "one", long).await.unwrap());
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_ask_at_once_one_holds() {
-    on_each_engine(async |home| {
-        let stores = [home.open().await, home.open().await];
-        let id = ConversationId::fresh();
-        let mut asking = tokio::task::JoinSet::new();
-        for n in 0..20 {
-            let store = stores[n % 2].clone();
-            let holder = n.to_string();
-            let long = Duration::from_secs(3600);
-            asking.spawn(async move { store.leases().take(id, &holder, long).await.unwrap() });
-        }
-        let held = asking.join_all().await;
-        assert_eq!(held.iter().filter(|held| **held).count(), 1);
     })
     .await;
 }

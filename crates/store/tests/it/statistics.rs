@@ -1,9 +1,10 @@
-//! What the operator asks about: calls of a method, turns by time, whose word an approval was.
+//! What the operator asks about: calls of a method and who made them, turns and runs by time.
 
-use callgate_contract::{Effect, JournalId, TurnStop};
-use callgate_store::{PastCall, Store, TurnEnd};
+use callgate_contract::{Effect, JournalId, Stop, TurnStop};
+use callgate_store::{PastCall, RunStart, Store, TurnEnd};
 use callgate_testkit::on_each_engine;
 use jiff::Timestamp;
+use serde_json::json;
 
 use crate::common::{call, end, failure, run, session, turn, value};
 
@@ -82,6 +83,76 @@ async fn turns_are_counted_by_the_time_they_began_in() {
         assert!((now - 1..=now).contains(&counted[0].stretch));
         let later = Timestamp::from_millisecond((now + 1) * HOUR).unwrap();
         assert_eq!(store.turns().counted(later, HOUR).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_names_the_persona_of_its_turn_made_by_code_or_not() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let answering = turn(JournalId::fresh(), session("a"));
+        store.turns().begin(&answering, &[]).await.unwrap();
+        let of_code = RunStart {
+            turn: Some((answering.id, 1)),
+            ..run(JournalId::fresh())
+        };
+        store.journal().begin(&of_code).await.unwrap();
+        for journal in [answering.id, of_code.id] {
+            let intent = call(journal, 1, Effect::Pure);
+            let journal = store.journal();
+            journal.outcome_soon(intent, value(1)).await.unwrap();
+        }
+        called(&store, "builtin/now", 1).await;
+        let calls = store.journal().calls_of("builtin/now", 9).await.unwrap();
+        let persona = |call: &PastCall| (call.turn, call.persona.clone());
+        let ours = (Some(answering.id), answering.persona.clone());
+        let told: Vec<_> = calls.iter().map(persona).collect();
+        assert_eq!(told, [(None, None), ours.clone(), ours]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn runs_of_code_are_counted_by_how_they_ended() {
+    const HOUR: i64 = 3_600_000;
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let journal = store.journal();
+        let ended = [Stop::Finished, Stop::Timeout, Stop::Finished];
+        for stop in ended.map(Some).into_iter().chain([None]) {
+            let start = run(JournalId::fresh());
+            journal.begin(&start).await.unwrap();
+            if let Some(stop) = stop {
+                let report = json!({});
+                journal.finish(start.id, stop, &report).await.unwrap();
+            }
+        }
+        // A call that came alone ran no code.
+        let alone = RunStart {
+            code: None,
+            ..run(JournalId::fresh())
+        };
+        journal.begin(&alone).await.unwrap();
+        let report = json!({});
+        let finished = journal.finish(alone.id, Stop::Finished, &report).await;
+        finished.unwrap();
+
+        let counted = journal.stopped(Timestamp::UNIX_EPOCH, HOUR).await.unwrap();
+        let of = |stop: Stop| -> u64 {
+            let ours = counted.iter().filter(|it| it.stop == stop);
+            ours.map(|it| it.runs).sum()
+        };
+        assert_eq!((of(Stop::Finished), of(Stop::Timeout)), (2, 1));
+        assert_eq!(counted.iter().map(|it| it.runs).sum::<u64>(), 3);
+        let now = Timestamp::now().as_millisecond() / HOUR;
+        assert!(
+            counted
+                .iter()
+                .all(|it| (now - 1..=now).contains(&it.stretch))
+        );
+        let later = Timestamp::from_millisecond((now + 1) * HOUR).unwrap();
+        assert_eq!(journal.stopped(later, HOUR).await.unwrap(), []);
     })
     .await;
 }

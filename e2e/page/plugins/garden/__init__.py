@@ -3,6 +3,7 @@ page of its own that tries to reach what it must not."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse
+from nekro_agent.api.core import logger
 from nekro_agent.api.plugin import ConfigBase, ExtraField, NekroPlugin, SandboxMethodType
 from nekro_agent.api.schemas import AgentCtx
 from pydantic import BaseModel, Field
@@ -48,6 +49,7 @@ async def water(_ctx: AgentCtx, plant: str, twice: bool = False) -> str:
     Returns:
         str: What was done.
     """
+    logger.info(f"watering {plant}")
     litres = config.LITRES * (2 if twice else 1)
     return f"{config.GARDENER} gave {litres} litres to {plant}; the pump {'has' if config.TOKEN else 'has no'} token"
 

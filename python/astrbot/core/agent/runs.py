@@ -4,6 +4,7 @@ back into: the tools by handle, the hooks, and the messages that tools see as `c
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import os
 import re
@@ -50,6 +51,8 @@ class Run:
     context: ContextWrapper
     hooks: BaseAgentRunHooks = field(default_factory=BaseAgentRunHooks)
     tools: dict[str, FunctionTool] = field(default_factory=dict)
+    last_call: tuple[str, dict[str, Any]] | None = None
+    times: int = 0
 
     def __post_init__(self) -> None:
         RUNS[self.ref] = self
@@ -108,9 +111,20 @@ class Run:
         except Exception as error:
             logger.warning("tool %s failed: %s", tool.name, error, exc_info=True)
             answer.error = True
-            answer.texts.append(texts.TOOL_ERROR.format(error=error))
+            answer.texts.append(texts.TOOL_ERROR.format(error=str(error) or type(error).__name__))
+        notice = self._repeated(tool.name, given)
+        answer.texts = [
+            text if text == texts.TOOL_NO_CONTENT else text + notice for text in answer.texts
+        ]
         self._keep(tool, given, call_id, answer)
         return answer
+
+    def _repeated(self, name: str, given: dict[str, Any]) -> str:
+        """What a model is told that makes the same call over and over."""
+        self.times = self.times + 1 if self.last_call == (name, given) else 1
+        self.last_call = (name, copy.deepcopy(given))
+        notice = texts.TOOL_REPEATED.get(min(self.times, max(texts.TOOL_REPEATED)), "")
+        return notice.format(tool=name, times=self.times)
 
     async def _hook(self, name: str, *arguments: Any) -> None:
         try:

@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
-import math
-import re
-from typing import Any
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
-import numpy
-
-from astrbot import texts
+from astrbot import logger, texts
+from astrbot.core.exceptions import KnowledgeBaseUploadError
 from astrbot.core.knowledge_base.models import KBDocument, KnowledgeBase, RetrievalResult
+from astrbot.core.knowledge_base.reading import cut, text_of
+from astrbot.core.knowledge_base.retrieval.fusion import search
 from astrbot.core.knowledge_base.shelf import Shelf
+from callgate_worker import host
 
-_TEXTS = {"txt", "md", "markdown", "text", "json", "csv", "html", "htm", "log", "yaml", "yml", ""}
-# The usual weight of a place in a ranking, so that two rankings can be added.
-_FUSION = 60
+if TYPE_CHECKING:
+    from astrbot.core.db.vec_db.faiss_impl.vec_db import FaissVecDB
 
 
 class KBHelper:
+    vec_db: FaissVecDB
+
     def __init__(self, shelf: Shelf, kb: KnowledgeBase, provider_manager: Any) -> None:
         self.kb = kb
         self.prov_mgr = provider_manager
         self.init_error: str | None = None
+        self.kb_dir = shelf.folder(kb.kb_id)
         self._shelf = shelf
 
     async def initialize(self) -> None:
-        await self.get_ep()
+        """Opens its files; without its model it cannot be asked."""
+        # What it is made of takes a while to import, and most plugins have none.
+        from astrbot.core.db.vec_db.faiss_impl.vec_db import FaissVecDB
+
+        if getattr(self, "vec_db", None) is not None:
+            return
+        self.kb_dir.mkdir(parents=True, exist_ok=True)
+        vec_db = FaissVecDB(
+            str(self.kb_dir / "doc.db"),
+            str(self.kb_dir / "index.faiss"),
+            await self.get_ep(),
+            await self.get_rp(),
+        )
+        await vec_db.initialize()
+        self.vec_db = vec_db
+        self.init_error = None
+
+    async def terminate(self) -> None:
+        if getattr(self, "vec_db", None) is not None:
+            await self.vec_db.close()
+            del self.vec_db
 
     async def get_ep(self) -> Any:
         found = await self.prov_mgr.get_provider_by_id(self.kb.embedding_provider_id or "")
         if found is None or not hasattr(found, "get_embeddings"):
             raise ValueError(texts.KB_NO_EMBEDDING.format(id=self.kb.embedding_provider_id))
         return found
+
+    async def get_rp(self) -> Any:
+        """None where the one that was chosen is not there: then nothing is ranked anew."""
+        found = await self.prov_mgr.get_provider_by_id(self.kb.rerank_provider_id or "")
+        if self.kb.rerank_provider_id and not hasattr(found, "rerank"):
+            logger.warning("there is no model %s to rank with", self.kb.rerank_provider_id)
+        return found if hasattr(found, "rerank") else None
 
     async def upload_document(
         self,
@@ -46,25 +77,48 @@ class KBHelper:
         progress_callback: Any = None,
         pre_chunked_text: list[str] | None = None,
     ) -> KBDocument:
-        chunks = pre_chunked_text
-        if chunks is None:
-            if file_type.lower().lstrip(".") not in _TEXTS:
-                raise ValueError(f"only texts can be put into a knowledge base here, not {file_type}")
-            chunks = cut((file_content or b"").decode("utf-8", "replace"), chunk_size, chunk_overlap)
-        chunks = [chunk for chunk in chunks if chunk.strip()]
-        if not chunks:
-            raise ValueError(f"{file_name} holds no text")
-        model, vectors = await self.get_ep(), []
-        for start in range(0, len(chunks), batch_size):
-            vectors += await model.get_embeddings(chunks[start : start + batch_size])
+        """Whole or not at all."""
+        await self.initialize()
+
+        async def told(stage: str, done: int, of: int) -> None:
             if progress_callback:
-                await progress_callback("embedding", len(vectors), len(chunks))
-        document = KBDocument(
-            self.kb.kb_id, file_name, file_type, len(file_content or b""), chunk_count=len(chunks)
+                await progress_callback(stage, done, of)
+
+        if pre_chunked_text is None:
+            await told("parsing", 0, 100)
+            text = text_of(file_content or b"", file_type, file_name)
+            await told("parsing", 100, 100)
+            pre_chunked_text = cut(text, chunk_size, chunk_overlap)
+        chunks = [chunk.strip() for chunk in pre_chunked_text if chunk and chunk.strip()]
+        await told("chunking", 100, 100)
+        if not chunks:
+            raise KnowledgeBaseUploadError(stage="chunking", user_message=f"{file_name} holds no text")
+        size = len(file_content) if file_content else sum(map(len, chunks))
+        document = KBDocument(self.kb.kb_id, file_name, file_type, size, chunk_count=len(chunks))
+        about = {"kb_id": self.kb.kb_id, "kb_doc_id": document.doc_id}
+        title = PurePath(file_name).stem.strip()
+        await self.vec_db.insert_batch(
+            chunks,
+            [{**about, "chunk_index": place} for place in range(len(chunks))],
+            batch_size=batch_size,
+            tasks_limit=tasks_limit,
+            max_retries=max_retries,
+            progress_callback=lambda done, of: told("embedding", done, of),
+            # A piece alone often does not say what it is about.
+            embedding_contents=[f"{title}\n\n{chunk}" for chunk in chunks] if title else None,
         )
-        self._shelf.keep_document(document, chunks, vectors)
+        self._shelf.keep_document(document)
         await self.refresh_kb()
         return document
+
+    async def upload_from_url(self, url: str, **options: Any) -> KBDocument:
+        """The page is fetched by the host, and its text kept."""
+        for unused in ("enable_cleaning", "cleaning_provider_id"):
+            options.pop(unused, None)
+        fetched = await host.call("file_fetch", url=url)
+        media = (fetched.get("media") or "").partition(";")[0]
+        kind = {"text/html": "html", "application/pdf": "pdf", "application/epub+zip": "epub"}.get(media, "txt")
+        return await self.upload_document(url, fetched["data"], kind, **options)
 
     async def list_documents(
         self, offset: int = 0, limit: int = 100, search: str | None = None
@@ -79,93 +133,49 @@ class KBHelper:
         return next((one for one in self._shelf.documents(self.kb.kb_id) if one.doc_id == doc_id), None)
 
     async def delete_document(self, doc_id: str) -> None:
+        await self.initialize()
         self._shelf.remove_document(doc_id)
+        await self.vec_db.delete_documents({"kb_doc_id": doc_id})
         await self.refresh_kb()
 
     async def delete_chunk(self, chunk_id: str, doc_id: str) -> None:
-        self._shelf.remove_chunk(chunk_id)
+        await self.initialize()
+        await self.vec_db.delete(chunk_id)
         await self.refresh_kb()
+        await self.refresh_document(doc_id)
 
     async def get_chunks_by_doc_id(self, doc_id: str, offset: int = 0, limit: int = 100) -> list[dict]:
-        rows = self._shelf.chunks(self.kb.kb_id, doc_id)[offset : offset + limit]
+        await self.initialize()
+        storage = self.vec_db.document_storage
+        rows = await storage.get_documents({"kb_doc_id": doc_id}, offset=offset, limit=limit)
         return [
             {
-                "chunk_id": id,
+                "chunk_id": row["doc_id"],
                 "doc_id": doc_id,
                 "kb_id": self.kb.kb_id,
-                "chunk_index": place,
-                "content": text,
-                "char_count": len(text),
+                "chunk_index": json.loads(row["metadata"])["chunk_index"],
+                "content": row["text"],
+                "char_count": len(row["text"]),
             }
-            for id, _, place, text, _ in rows
+            for row in rows
         ]
 
     async def get_chunk_count_by_doc_id(self, doc_id: str) -> int:
-        return len(self._shelf.chunks(self.kb.kb_id, doc_id))
+        await self.initialize()
+        return await self.vec_db.count_documents({"kb_doc_id": doc_id})
 
     async def refresh_kb(self) -> None:
         self.kb.doc_count = len(self._shelf.documents(self.kb.kb_id))
-        self.kb.chunk_count = len(self._shelf.chunks(self.kb.kb_id))
+        self.kb.chunk_count = await self.vec_db.count_documents()
         self._shelf.keep_base(self.kb)
 
+    async def refresh_document(self, doc_id: str) -> None:
+        if (document := await self.get_document(doc_id)) is None:
+            raise ValueError(f"there is no document {doc_id}")
+        document.chunk_count = await self.get_chunk_count_by_doc_id(doc_id)
+        self._shelf.keep_document(document)
+
     async def search(self, query: str) -> list[RetrievalResult]:
-        """By meaning and by words, both rankings added; the score is the likeness of meaning."""
-        rows = self._shelf.chunks(self.kb.kb_id)
-        if not rows:
-            return []
-        near = _likeness(rows, await (await self.get_ep()).get_embedding(query))
-        dense = sorted(range(len(rows)), key=lambda place: -near[place])[: self.kb.top_k_dense]
-        shared = _shared_words([row[3] for row in rows], query)
-        sparse = [
-            place for place in sorted(range(len(rows)), key=lambda place: -shared[place]) if shared[place]
-        ]
-        weight: dict[int, float] = {}
-        for ranking in (dense, sparse[: self.kb.top_k_sparse]):
-            for rank, place in enumerate(ranking):
-                weight[place] = weight.get(place, 0.0) + 1 / (_FUSION + rank)
+        await self.initialize()
         names = {one.doc_id: one.doc_name for one in self._shelf.documents(self.kb.kb_id)}
-        found = []
-        for place in sorted(weight, key=lambda place: -weight[place]):
-            id, document, index, text, _ = rows[place]
-            about = {"chunk_index": index, "char_count": len(text), "fusion": weight[place]}
-            name = names.get(document, "")
-            found.append(
-                RetrievalResult(
-                    id, document, name, self.kb.kb_id, self.kb.kb_name, text, float(near[place]), about
-                )
-            )
-        return found
-
-
-def cut(text: str, size: int, overlap: int) -> list[str]:
-    """Pieces of about `size` characters that end where a sentence does, each beginning with the end of the last."""
-    pieces, piece = [], ""
-    for sentence in re.findall(r"[^。！？.!?\n]*[。！？.!?\n]+|[^。！？.!?\n]+$", text):
-        while sentence:
-            room = size - len(piece)
-            if len(sentence) > room and len(piece) > overlap:
-                pieces.append(piece)
-                piece = piece[-overlap:] if overlap else ""
-                continue
-            piece, sentence = piece + sentence[:room], sentence[room:]
-            if sentence:
-                pieces.append(piece)
-                piece = ""
-    return [kept for one in (*pieces, piece) if (kept := one.strip())]
-
-
-def _likeness(rows: list[tuple[str, str, int, str, bytes]], asked: list[float]) -> Any:
-    matrix = numpy.stack([numpy.frombuffer(row[4], dtype="float32") for row in rows])
-    question = numpy.asarray(asked, dtype="float32")
-    lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(question)
-    return matrix @ question / numpy.maximum(lengths, 1e-9)
-
-
-def _shared_words(chunks: list[str], query: str) -> list[float]:
-    """How much of the question's words a piece holds, rare ones counting more."""
-    import jieba
-
-    wanted = {word.lower() for word in jieba.cut(query) if word.strip()}
-    held = [wanted & {word.lower() for word in jieba.cut(chunk)} for chunk in chunks]
-    rarity = {word: math.log(1 + len(chunks) / (1 + sum(word in one for one in held))) for word in wanted}
-    return [sum(rarity[word] for word in one) for one in held]
+        return await search(self.kb, self.vec_db, names, query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 
 
@@ -15,8 +15,14 @@ def _now() -> datetime:
     return datetime.now(timezone.utc)
 
 
+class _Row:
+    def model_dump(self) -> dict:
+        """Compat(astrbot): rows are models of pydantic there."""
+        return asdict(self)
+
+
 @dataclass
-class KnowledgeBase:
+class KnowledgeBase(_Row):
     kb_name: str
     description: str | None = None
     emoji: str | None = "📚"
@@ -35,7 +41,7 @@ class KnowledgeBase:
 
 
 @dataclass
-class KBDocument:
+class KBDocument(_Row):
     kb_id: str
     doc_name: str
     file_type: str

@@ -1,13 +1,14 @@
-"""Where knowledge bases are kept: one SQLite file of the worker's, vectors as packed floats."""
+"""Which knowledge bases there are and what documents they have: one SQLite file of the worker's. Their texts and
+vectors are in a folder each."""
 
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import sqlite3
-from array import array
 from dataclasses import asdict, fields
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from astrbot.core.knowledge_base.models import KBDocument, KnowledgeBase
@@ -16,9 +17,6 @@ from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 _TABLES = """
 CREATE TABLE IF NOT EXISTS bases (id TEXT PRIMARY KEY, name TEXT UNIQUE NOT NULL, row TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS documents (id TEXT PRIMARY KEY, base TEXT NOT NULL, row TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS chunks (id TEXT PRIMARY KEY, base TEXT NOT NULL, document TEXT NOT NULL,
-    place INTEGER NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS chunks_of ON chunks (base, document, place);
 """
 
 
@@ -26,11 +24,17 @@ class Shelf:
     def __init__(self) -> None:
         self._file: sqlite3.Connection | None = None
 
+    @property
+    def root(self) -> Path:
+        return Path(get_astrbot_data_path()) / "knowledge_base"
+
+    def folder(self, base: str) -> Path:
+        return self.root / base
+
     def _open(self) -> sqlite3.Connection:
         if self._file is None:
-            folder = os.path.join(get_astrbot_data_path(), "knowledge_base")
-            os.makedirs(folder, exist_ok=True)
-            self._file = sqlite3.connect(os.path.join(folder, "kb.db"), isolation_level=None)
+            self.root.mkdir(parents=True, exist_ok=True)
+            self._file = sqlite3.connect(self.root / "kb.db", isolation_level=None)
             self._file.executescript(_TABLES)
         return self._file
 
@@ -47,49 +51,22 @@ class Shelf:
         )
 
     def remove_base(self, id: str) -> None:
-        for table, column in (("chunks", "base"), ("documents", "base"), ("bases", "id")):
+        for table, column in (("documents", "base"), ("bases", "id")):
             self._open().execute(f"DELETE FROM {table} WHERE {column} = ?", (id,))
+        shutil.rmtree(self.folder(id), ignore_errors=True)
 
     def documents(self, base: str) -> list[KBDocument]:
         rows = self._open().execute("SELECT row FROM documents WHERE base = ? ORDER BY rowid", (base,))
         return [_read(KBDocument, row) for (row,) in rows]
 
-    def keep_document(self, document: KBDocument, chunks: list[str], vectors: list[list[float]]) -> None:
-        """All of it or nothing."""
-        file = self._open()
-        file.execute("BEGIN")
-        with file:
-            file.execute(
-                "INSERT INTO documents VALUES (?, ?, ?)", (document.doc_id, document.kb_id, _write(document))
-            )
-            file.executemany(
-                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    (
-                        f"{document.doc_id}-{place}",
-                        document.kb_id,
-                        document.doc_id,
-                        place,
-                        text,
-                        array("f", vector).tobytes(),
-                    )
-                    for place, (text, vector) in enumerate(zip(chunks, vectors))
-                ),
-            )
+    def keep_document(self, document: KBDocument) -> None:
+        self._open().execute(
+            "INSERT INTO documents VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET row = ?3",
+            (document.doc_id, document.kb_id, _write(document)),
+        )
 
     def remove_document(self, id: str) -> None:
-        self._open().execute("DELETE FROM chunks WHERE document = ?", (id,))
         self._open().execute("DELETE FROM documents WHERE id = ?", (id,))
-
-    def chunks(self, base: str, document: str | None = None) -> list[tuple[str, str, int, str, bytes]]:
-        """(id, document, place, text, vector)"""
-        asked = "SELECT id, document, place, text, vector FROM chunks WHERE base = ?"
-        if document is None:
-            return self._open().execute(f"{asked} ORDER BY rowid", (base,)).fetchall()
-        return self._open().execute(f"{asked} AND document = ? ORDER BY place", (base, document)).fetchall()
-
-    def remove_chunk(self, id: str) -> None:
-        self._open().execute("DELETE FROM chunks WHERE id = ?", (id,))
 
 
 def _write(row: Any) -> str:

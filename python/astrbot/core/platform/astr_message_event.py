@@ -19,6 +19,7 @@ from astrbot.core.provider.entities import ProviderRequest
 from astrbot.core.utils.trace import TraceSpan
 
 from .astrbot_message import AstrBotMessage, Group
+from .elsewhere import refuse
 from .message_session import MessageSesion, MessageSession  # noqa: F401
 from .message_type import MessageType
 from .platform_metadata import PlatformMetadata
@@ -50,6 +51,9 @@ class AstrMessageEvent:
         self._temporary_local_files: list[str] = []
         self.trace = TraceSpan("AstrMessageEvent", umo=self.unified_msg_origin)
         self.span = self.trace
+
+    def __getattr__(self, name: str) -> Any:
+        refuse(self, name, getattr(self.__dict__.get("platform_meta"), "name", "another one"))
 
     @property
     def unified_msg_origin(self) -> str:
@@ -234,14 +238,12 @@ class AstrMessageEvent:
     async def send_streaming(
         self, generator: AsyncGenerator[MessageChain, None], use_fallback: bool = False
     ) -> None:
-        """Collects the stream and sends it as one message; platforms that show deltas get them from the turn."""
+        """Words are seen as they come; a chain of type `break` ends one message and begins the next. All platforms
+        here can show a stream, so that there is nothing to fall back from."""
+        from astrbot.core.platform.streaming import send_stream
+
         self._has_send_oper = True
-        parts: list[BaseMessageComponent] = []
-        async for chain in generator:
-            if chain is not None:
-                parts.extend(chain.chain)
-        if parts:
-            await self.send(MessageChain(parts).squash_plain() or MessageChain(parts))
+        await send_stream(self, generator)
 
     async def process_buffer(self, buffer: str, pattern: re.Pattern) -> str:
         while match := re.search(pattern, buffer):

@@ -15,6 +15,7 @@ from astrbot.core.message.message_event_result import MessageChain
 
 from .astr_message_event import AstrMessageEvent
 from .astrbot_message import AstrBotMessage
+from .elsewhere import refuse
 from .message_session import MessageSesion
 from .platform_metadata import PlatformMetadata
 
@@ -92,3 +93,6 @@ class HostedPlatform(Platform):
 
     def meta(self) -> PlatformMetadata:
         return self._meta
+
+    def __getattr__(self, name: str) -> Any:
+        refuse(self, name, self.__dict__["config"]["type"] if "config" in self.__dict__ else "another one")

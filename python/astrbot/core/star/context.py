@@ -202,7 +202,7 @@ class Context:
         for tool in tools:
             tool.handler_module_path = owner
             if any(known.name == tool.name for known in catalogue.func_list):
-                logger.warning("tool %s is replaced", tool.name)
+                logging.getLogger("astrbot.author").warning("tool %s is replaced", tool.name)
                 catalogue.remove_func(tool.name)
             catalogue.func_list.append(tool)
 

@@ -121,6 +121,12 @@ class Garden(Star):
     async def ask(self, event: AstrMessageEvent):
         yield event.request_llm(prompt="say something", system_prompt="be brief")
 
+    @filter.command("model")
+    async def model(self, event: AstrMessageEvent):
+        """A name that the host has a command of, too."""
+        event.stop_event()
+        yield event.plain_result("any model will do")
+
     @filter.command("cfg")
     async def cfg(self, event: AstrMessageEvent):
         self.config["greeting"] = "bye"

@@ -51,6 +51,7 @@ export const talk = {
   "turn.children": "Agents it called",
   "turn.stop": "End",
   "turn.when": "When",
+  "turn.said": "What was said",
   "turn.session": "Session",
   "turn.model": "Model",
   "turn.persona": "Persona",
@@ -151,5 +152,6 @@ export const talk = {
   "welcome.other": "Another one, by its address and key",
   "welcome.none": "No key and no local server was found.",
   "welcome.demo": "Fixed words, nothing leaves this machine.",
-  "welcome.demoTag": "demo",
+  "welcome.demoTag": "offline",
+  "welcome.now": "answers now",
 };

@@ -51,6 +51,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "turn.children": "呼び出したエージェント",
   "turn.stop": "終了",
   "turn.when": "日時",
+  "turn.said": "発言",
   "turn.session": "セッション",
   "turn.model": "モデル",
   "turn.persona": "ペルソナ",
@@ -151,5 +152,6 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "welcome.other": "ほかのモデルをアドレスとキーで",
   "welcome.none": "キーもローカルサーバーも見つかりません。",
   "welcome.demo": "決まった言葉のみ。何もこのマシンから出ません。",
-  "welcome.demoTag": "デモ",
+  "welcome.demoTag": "オフライン",
+  "welcome.now": "使用中",
 };

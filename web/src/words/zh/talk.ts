@@ -51,6 +51,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "turn.children": "调用的子代理",
   "turn.stop": "结束",
   "turn.when": "时间",
+  "turn.said": "所说内容",
   "turn.session": "会话",
   "turn.model": "模型",
   "turn.persona": "人格",
@@ -151,5 +152,6 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "welcome.other": "其他模型，凭地址和密钥",
   "welcome.none": "没有找到密钥或本机服务。",
   "welcome.demo": "固定回答，任何内容都不离开本机。",
-  "welcome.demoTag": "演示",
+  "welcome.demoTag": "离线",
+  "welcome.now": "正在回答",
 };

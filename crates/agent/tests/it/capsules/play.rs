@@ -10,8 +10,8 @@ use callgate_agent::{
     capsule::{About, Capsule, CapsuleError, Replay, Replayed, export, read, write},
 };
 use callgate_contract::{
-    Caller, Change, Effect, Grant, JournalId, Kind, Limits, Message, MethodError, Part, Reply,
-    Role, Surface, Value, codec,
+    Caller, Change, Effect, Grant, JournalId, Kind, Limits, Listener, Message, MethodError, Part,
+    Reply, Role, Surface, Value, codec,
 };
 use callgate_gate::{Call, Function, method};
 use callgate_sandbox::{Jail, JailOptions, find_python};
@@ -20,7 +20,7 @@ use callgate_testkit::Home;
 
 use crate::{
     seeds::troupe::Troupe,
-    stage::{Scripted, session},
+    stage::{Scripted, session, settings},
 };
 
 pub const TRACEBACK: &str = "Traceback of the plugin";
@@ -38,10 +38,14 @@ struct Text {
 
 impl Play {
     pub async fn new(model: Scripted) -> Self {
+        Play::heard_by(model, Vec::new()).await
+    }
+
+    pub async fn heard_by(model: Scripted, listeners: Vec<Arc<dyn Listener>>) -> Self {
         let acted = Arc::new(AtomicUsize::new(0));
         let store = Arc::new(std::sync::OnceLock::new());
         let methods = methods(&acted, &store);
-        let troupe = Troupe::new(model, methods).await;
+        let troupe = Troupe::heard_by(model, methods, settings(), listeners).await;
         store.get_or_init(|| troupe.store().clone());
         Play {
             troupe,

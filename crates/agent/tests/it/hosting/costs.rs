@@ -4,7 +4,7 @@
 use callgate_agent::{AgentSettings, Allowance};
 use callgate_contract::TurnStop;
 use callgate_gate::{Call, GatePolicy, method};
-use callgate_store::{Grouping, NewPersona, Scope};
+use callgate_store::{CostBy, NewPersona, Scope};
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
@@ -95,11 +95,11 @@ async fn asked(stage: &Stage) -> TurnStop {
     }
 }
 
-async fn spent_by(stage: &Stage, by: Grouping) -> Vec<(Option<String>, u64, u64, u64)> {
+async fn spent_by(stage: &Stage, by: CostBy) -> Vec<(Option<String>, u64, u64, u64)> {
     let since = Timestamp::now() - SignedDuration::from_hours(1);
     let rows = stage.agent.store().costs().sum(by, since).await.unwrap();
-    let row = |row: callgate_store::CostRow| {
-        let cost = row.cost;
+    let row = |row: callgate_store::CostLine| {
+        let cost = row.sum;
         (row.key, cost.requests, cost.money, cost.unpriced)
     };
     rows.into_iter().map(row).collect()
@@ -124,7 +124,7 @@ async fn everything_a_turn_asks_of_models_is_charged_to_whoever_asked() {
 
     let key = |key: &str| Some(key.to_owned());
     assert_eq!(
-        spent_by(&stage, Grouping::Method).await,
+        spent_by(&stage, CostBy::Method).await,
         [
             (key("plugin:planner/plan"), 2, 1_200, 0),
             (None, 3, 60, 0),
@@ -132,11 +132,11 @@ async fn everything_a_turn_asks_of_models_is_charged_to_whoever_asked() {
         ]
     );
     assert_eq!(
-        spent_by(&stage, Grouping::Plugin).await[0],
+        spent_by(&stage, CostBy::Plugin).await[0],
         (key("plugin:planner"), 2, 1_200, 0)
     );
     assert_eq!(
-        spent_by(&stage, Grouping::User).await,
+        spent_by(&stage, CostBy::User).await,
         [(key("ann"), 7, 1_300, 1)]
     );
     let turns = store.turns().list(&session(), 9).await.unwrap();
@@ -172,10 +172,7 @@ async fn a_summary_is_paid_for() {
     stage.hears("/compact").await;
     assert_eq!(stage.sent(), ["Summarised."]);
     let compact = Some("builtin/compact".to_owned());
-    assert_eq!(
-        spent_by(&stage, Grouping::Method).await,
-        [(compact, 1, 9, 0)]
-    );
+    assert_eq!(spent_by(&stage, CostBy::Method).await, [(compact, 1, 9, 0)]);
 }
 
 #[tokio::test]

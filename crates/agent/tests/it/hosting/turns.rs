@@ -1,6 +1,7 @@
 //! A plugin that has a message answered, and what it says by itself.
 
 use super::*;
+use crate::instances::{mortal, until};
 
 /// Takes every message and has it answered itself, as a flavour does whose plugins want the answer.
 pub(super) struct Taking {
@@ -358,4 +359,41 @@ async fn a_turn_for_a_plugin_leaves_nobody_out() {
         "{asked}"
     );
     assert_eq!(store.log().waiting().await.unwrap(), []);
+}
+
+/// Its hooks and tools are gone after a restart: what they changed and gave is on record.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_for_a_plugin_goes_on_without_it() {
+    let home = Home::sqlite();
+    let plugin = Plugin::new(|step, _| match step {
+        "request" => json!({"prompt": "hello, changed", "tools": [tool("say", Some("h7"))]}),
+        "tool" => json!({"texts": ["said"], "images": [], "ends": false, "error": false}),
+        other => panic!("{other}"),
+    });
+    let model = Scripted::default()
+        .replies(calling("say", json!({})))
+        .says("!hang");
+    let run = json!({"ref": "e1", "hooks": ["request"], "request": {"own": true}});
+    let (dying, asked) = (mortal(), model.clone());
+    let place = Home::existing(home.data());
+    dying.spawn(async move {
+        let (stage, _) = taking(&place, model, plugin, run).await;
+        hears(&stage, "hello").await;
+    });
+    until(async || asked.requests().len() == 2).await;
+    dying.shutdown_background();
+
+    let second = Stage::new(home.open().await, Scripted::default().says("Done."));
+    second.agent.recover().await.unwrap();
+    assert_eq!(second.sent(), ["Done."]);
+    let asked = second.model.requests();
+    assert_eq!(asked.len(), 1);
+    let ModelMessage::Tool { parts, .. } = asked[0].messages.last().unwrap() else {
+        panic!("{:?}", asked[0].messages);
+    };
+    assert_eq!(*parts, [Part::text("said")]);
+    let conversations = second.agent.store().conversations();
+    let current = conversations.current(&session()).await.unwrap().unwrap();
+    let history = conversations.history(current).await.unwrap();
+    assert_eq!(history[0].message["content"], "hello, changed");
 }

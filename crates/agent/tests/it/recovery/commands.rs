@@ -3,13 +3,12 @@
 
 use std::{
     os::unix::process::ExitStatusExt,
-    path::PathBuf,
     process::{Command, Stdio},
 };
 
 use callgate_agent::{Override, Watch};
 use callgate_contract::Role;
-use callgate_store::{Durability, Reception, Store, StoreOptions};
+use callgate_store::{Reception, Store, StoreOptions};
 use callgate_testkit::{Home, on_each_engine};
 
 use crate::stage::{Scripted, Stage, incoming, session};
@@ -23,8 +22,7 @@ async fn victim() {
     };
     let store = Store::open(StoreOptions {
         url: std::env::var("CALLGATE_TEST_URL").ok(),
-        data: PathBuf::from(data),
-        durability: Durability::Process,
+        ..StoreOptions::new(data)
     });
     let stage = Stage::new(store.await.unwrap(), Scripted::default());
     let command = std::env::var("CALLGATE_TEST_COMMAND").unwrap();

@@ -14,7 +14,7 @@ use callgate_contract::{
     Models, NamedModel, Usage,
 };
 use callgate_gate::GatePolicy;
-use callgate_store::Grouping;
+use callgate_store::CostBy;
 use callgate_testkit::Home;
 
 use super::{catalogue, methods::Described};
@@ -127,10 +127,10 @@ async fn what_shares_no_word_is_found_by_meaning_and_texts_are_sent_once() {
     assert_eq!(*model.texts.lock().unwrap(), [all + 1, 1]);
 
     let spent = first.store().costs();
-    let spent = spent.sum(Grouping::Method, jiff::Timestamp::UNIX_EPOCH);
+    let spent = spent.sum(CostBy::Method, jiff::Timestamp::UNIX_EPOCH);
     let spent = spent.await.unwrap();
     assert_eq!(spent[0].key.as_deref(), Some("builtin/search_methods"));
-    assert_eq!((spent[0].cost.requests, spent[0].cost.money), (2, 4));
+    assert_eq!((spent[0].sum.requests, spent[0].sum.money), (2, 4));
 
     // Also after a restart.
     let second = agent(&home, &model).await;

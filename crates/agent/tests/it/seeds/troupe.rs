@@ -6,8 +6,8 @@ use callgate_agent::{
     Agent, AgentSettings, Arrived, Coder, Override, Sessions, TurnEvent, TurnReport, Watch, Wiring,
 };
 use callgate_contract::{
-    CallArguments, FinishReason, Limits, Mode, ModelMessage, ModelReply, Models, NamedModel, Part,
-    ToolCall,
+    CallArguments, FinishReason, Limits, Listener, Mode, ModelMessage, ModelReply, Models,
+    NamedModel, Part, ToolCall,
 };
 use callgate_gate::{Function, Gate};
 use callgate_sandbox::{Jail, JailOptions, find_python};
@@ -33,6 +33,15 @@ impl Troupe {
     }
 
     pub async fn with(model: Scripted, methods: Vec<Function>, settings: AgentSettings) -> Self {
+        Troupe::heard_by(model, methods, settings, Vec::new()).await
+    }
+
+    pub async fn heard_by(
+        model: Scripted,
+        methods: Vec<Function>,
+        settings: AgentSettings,
+        listeners: Vec<Arc<dyn Listener>>,
+    ) -> Self {
         let home = Home::sqlite();
         let store = home.open().await;
         let gate = Gate::new(store.clone(), Default::default());
@@ -56,7 +65,7 @@ impl Troupe {
             },
             models: Models::new(named, Vec::new(), None, None),
             settings,
-            listeners: Vec::new(),
+            listeners,
             outbox: outbox.clone(),
             packages: Vec::new(),
             sessions: Sessions::default(),

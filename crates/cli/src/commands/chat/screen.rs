@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callgate_agent::{CallReport, TurnEvent};
-use callgate_contract::Part;
+use callgate_contract::{Part, Progress};
 
 use crate::{
     app::Hear,
@@ -70,7 +70,10 @@ impl Screen {
             }
             TurnEvent::Thought { text } if self.verbose => state.show(&paint(Colour::Dim, &text)),
             TurnEvent::Output { text } if self.verbose => state.show(&paint(Colour::Cyan, &text)),
-            TurnEvent::Thought { .. } | TurnEvent::Output { .. } => {}
+            TurnEvent::Progress {
+                method, progress, ..
+            } if self.verbose => state.aside(&far(&method, &progress)),
+            TurnEvent::Thought { .. } | TurnEvent::Output { .. } | TurnEvent::Progress { .. } => {}
             TurnEvent::Restarted => {
                 state.said.clear();
                 state.fold = Fold::default();
@@ -126,6 +129,18 @@ impl State {
         }
         show_parts(parts);
     }
+}
+
+fn far(method: &str, progress: &Progress) -> String {
+    let done = match progress.total {
+        Some(total) => format!("{} of {total}", progress.done),
+        None => progress.done.to_string(),
+    };
+    let text = match progress.text.as_str() {
+        "" => String::new(),
+        text => format!(", {text}"),
+    };
+    format!("[{method}: {done}{text}]")
 }
 
 fn folded(call: &CallReport) -> String {

@@ -40,6 +40,9 @@ fn how_methods_fare_and_who_let_a_call_pass_is_told() {
     let turns = || site.get(&format!("/api/turns?session={session}"));
     wait_until(|| turns()["items"][0]["stop"] == "answered");
     let turn = turns()["items"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(turns()["items"][0]["said"], Json::Null);
+    let told = site.get(&format!("/api/turns?session={session}&with=said&limit=5"));
+    assert_eq!(told["items"][0]["said"], "go");
     let calls = site.get(&format!("/api/turns/{turn}"))["runs"][0]["calls"].clone();
     assert_eq!(calls[0]["allowed_by"]["by"], "persona", "{calls}");
     let sent = &calls[3]["allowed_by"];
@@ -63,6 +66,9 @@ fn how_methods_fare_and_who_let_a_call_pass_is_told() {
     assert!(told["p99_micros"].as_u64() >= told["p50_micros"].as_u64());
     assert_eq!(told["last"].as_array().unwrap().len(), 4);
     assert_eq!(told["last"][1]["turn"], turn.as_str());
+    let personas = |at: usize| told["last"][at]["persona"].clone();
+    assert_eq!((personas(0), personas(1)), (Json::Null, json!("default")));
+    assert_eq!(method["callers"]["personas"], json!(["default"]));
     let fared = site.get("/api/statistics");
     assert_eq!(fared["items"][0]["method"], "builtin/now");
     let made = site
@@ -114,6 +120,18 @@ fn the_log_the_overview_and_the_doctor_can_be_asked() {
     assert_eq!(view["today"]["turns"], 1, "{view}");
     assert_eq!(view["days"].as_array().unwrap().len(), 3);
     assert_eq!(view["days"][2]["turns"], 1);
+    assert_eq!(view["days"][2]["runs"], json!([]));
+    for code in ["now()", "boom", "now()"] {
+        site.done("POST", "/api/runs", Some(json!({ "code": code })));
+    }
+    let view = site.get("/api/overview?hours=24&days=3");
+    let ended = |stop: &str| -> u64 {
+        let days = view["days"].as_array().unwrap().iter();
+        let runs = days.flat_map(|day| day["runs"].as_array().unwrap());
+        let ours = runs.filter(|it| it["stop"] == stop);
+        ours.filter_map(|it| it["runs"].as_u64()).sum()
+    };
+    assert_eq!((ended("finished"), ended("error")), (2, 1), "{view}");
     assert_eq!(view["counts"]["plugins"], 1);
     let memory = view["memory"].as_array().unwrap();
     let of = |name: &str| {

@@ -3,7 +3,8 @@
 
 use axum::response::sse::Event;
 use callgate_agent::Completed;
-use callgate_contract::{FinishReason, JournalId, ToolCall, Usage};
+use callgate_contract::{FinishReason, JournalId, Part, ToolCall, Usage};
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::super::{Failure, answer::Step, input};
@@ -31,12 +32,13 @@ enum Kind {
 }
 
 impl Output {
-    pub(super) fn new(turn: JournalId, about: Json) -> Self {
+    /// `about` is what a response repeats of its request.
+    pub(super) fn new(turn: JournalId, created: Timestamp, about: &Json) -> Self {
         let turn = turn.0.simple().to_string();
         let mut response = json!({
             "id": format!("resp_{turn}"),
             "object": "response",
-            "created_at": jiff::Timestamp::now().as_second(),
+            "created_at": created.as_second(),
             "status": "in_progress",
             "error": null,
             "incomplete_details": null,
@@ -62,7 +64,12 @@ impl Output {
         response
     }
 
-    pub(super) fn write(&mut self, step: Step) -> Vec<Event> {
+    pub(super) fn into_items(self) -> Vec<Json> {
+        self.items
+    }
+
+    /// The events that tell of a step.
+    pub(super) fn write(&mut self, step: Step) -> Vec<Json> {
         if self.sequence == 0 {
             for name in ["response.created", "response.in_progress"] {
                 self.tell(name, json!({"response": self.response()}));
@@ -75,12 +82,7 @@ impl Output {
             Step::Done(done) => self.finish(&done),
             Step::Failed(failure) => self.fail(&failure),
         }
-        let events = self.events.drain(..);
-        let event = |told: Json| {
-            let name = told["type"].as_str().unwrap_or_default().to_owned();
-            Event::default().event(name).data(told.to_string())
-        };
-        events.map(event).collect()
+        std::mem::take(&mut self.events)
     }
 
     fn tell(&mut self, name: &str, mut fields: Json) {
@@ -197,8 +199,26 @@ impl Output {
         self.add(done);
     }
 
+    fn picture(&mut self, part: &Part) {
+        let Part::Image { url } = part else {
+            return;
+        };
+        let data = url.split_once(";base64,").map_or(&**url, |(_, data)| data);
+        let (index, id) = (self.items.len(), self.id("ig"));
+        let item = |status: &str, result: Option<&str>| json!({"id": id, "type": "image_generation_call", "status": status, "result": result});
+        let added = json!({"output_index": index, "item": item("in_progress", None)});
+        let made = item("completed", Some(data));
+        let at = json!({"item_id": id, "output_index": index});
+        self.tell("response.output_item.added", added);
+        self.tell("response.image_generation_call.completed", at);
+        self.add(made);
+    }
+
     fn finish(&mut self, done: &Completed) {
         self.close();
+        for part in &done.media {
+            self.picture(part);
+        }
         for call in &done.calls {
             self.call(call);
         }
@@ -257,6 +277,11 @@ impl Kind {
             Kind::Thoughts => json!({"type": "summary_text", "text": text}),
         }
     }
+}
+
+pub(super) fn event(told: Json) -> Event {
+    let name = told["type"].as_str().unwrap_or_default().to_owned();
+    Event::default().event(name).data(told.to_string())
 }
 
 fn with(mut at: Json, more: Json) -> Json {

@@ -91,19 +91,22 @@ pub(super) async fn ask(
 /// The requests that our agent is answering, by session and in order.
 pub(super) type Current = Mutex<HashMap<SessionKey, Vec<Arc<Turn>>>>;
 
-/// One request while it is answered. In tool mode the text is shown while it comes; what code mode's
-/// model writes is mostly code, and only what it sends is for people.
+/// One request while it is answered. Words are shown while they come: a plugin's, and in tool mode
+/// the model's. What code mode's model writes is mostly code, and only what it sends is for people.
 pub(super) struct Turn {
     remote: Remote,
     asked: Arc<Asked>,
     hearers: Vec<Peer>,
-    live: Option<Mutex<Live>>,
+    mode: Mode,
+    live: Mutex<Live>,
 }
 
-/// The answer of this round, to those who read streams.
+/// The message on its way, to those who read streams.
 struct Live {
     output: String,
     streams: Vec<Stream>,
+    /// Code mode's model has the word.
+    writes_code: bool,
 }
 
 impl Default for Live {
@@ -111,22 +114,26 @@ impl Default for Live {
         Live {
             output: Uuid::now_v7().to_string(),
             streams: Vec::new(),
+            writes_code: false,
         }
     }
 }
 
 impl Turn {
+    /// Of the message that goes out now; what is said from here on belongs to the next.
     fn output(&self) -> String {
-        match &self.live {
-            Some(live) => locked(live).output.clone(),
-            None => Uuid::now_v7().to_string(),
-        }
+        let mut live = locked(&self.live);
+        let next = Live {
+            writes_code: live.writes_code,
+            ..Live::default()
+        };
+        std::mem::replace(&mut *live, next).output
     }
 
     fn hear(&self, event: &TurnEvent) {
-        let Some(live) = &self.live else { return };
-        let mut live = locked(live);
+        let mut live = locked(&self.live);
         match event {
+            TurnEvent::Text { .. } if live.writes_code => {}
             TurnEvent::Text { text } => {
                 if live.streams.is_empty() {
                     let about = json!({
@@ -141,8 +148,14 @@ impl Turn {
                 live.streams.iter().for_each(|stream| stream.write(text));
             }
             // What was said so far was not the answer.
-            TurnEvent::Round { .. } | TurnEvent::Restarted => *live = Live::default(),
-            TurnEvent::Finished { .. } => live.streams.clear(),
+            TurnEvent::Round { .. } | TurnEvent::Restarted => {
+                *live = Live {
+                    writes_code: self.mode == Mode::Code,
+                    ..Live::default()
+                }
+            }
+            TurnEvent::Code { .. } => live.writes_code = false,
+            TurnEvent::Finished { .. } => *live = Live::default(),
             _ => {}
         }
     }
@@ -156,12 +169,13 @@ struct Answering {
 
 impl Answering {
     async fn enter(remote: &Remote, session: &SessionKey, asked: &Arc<Asked>) -> Self {
-        let mode = mode_of(remote.store(), session).await;
+        let mode = mode_of(remote.store(), session).await.unwrap_or_default();
         let turn = Arc::new(Turn {
             remote: remote.clone(),
             asked: asked.clone(),
             hearers: asked.hearers(remote).await,
-            live: matches!(mode, Ok(Mode::Tools)).then(Mutex::default),
+            mode,
+            live: Mutex::default(),
         });
         let mut current = locked(&remote.newage().chat.current);
         let turns = current.entry(session.clone()).or_default();

@@ -1,8 +1,10 @@
 //! Who may ask for what, and how they are told that they may not.
 
-use callgate_agent::{AgentSettings, Allowance, Budgets};
+use callgate_agent::{AgentSettings, Allowance, Budgets, CostReport};
+use callgate_contract::TurnStop;
 use callgate_gate::GatePolicy;
-use callgate_store::NewPersona;
+use callgate_store::{CostBy, NewPersona};
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::scene::{Scene, says};
@@ -173,4 +175,35 @@ async fn vectors_are_paid_for() {
     }
     let spent = scene.post("/v1/embeddings", asked).await.error();
     assert_eq!((spent.0, spent.1.as_str()), (429, "insufficient_quota"));
+    let stops = scene.turns().await.into_iter();
+    let stops: Vec<TurnStop> = stops.map(|turn| turn.finish.unwrap().stop).collect();
+    let answered = TurnStop::Answered;
+    assert_eq!(stops, [answered, answered, TurnStop::Budget]);
+}
+
+#[tokio::test]
+async fn vectors_are_on_record() {
+    let mut scene = Scene::new(Vec::new()).await;
+    let id = scene.takes_key(&["models"]).await;
+    let asked = json!({"model": "second", "input": ["ab", "c"]});
+    assert_eq!(scene.post("/v1/embeddings", asked).await.status, 200);
+    let turns = scene.turns().await;
+    let [turn] = turns.as_slice() else {
+        panic!("{turns:?}")
+    };
+    assert_eq!(turn.start.user, format!("key-{id}"));
+    assert_eq!(turn.start.model, "second");
+    let rounds = scene.store.turns().rounds(turn.start.id).await.unwrap();
+    let [round] = rounds.as_slice() else {
+        panic!("{rounds:?}")
+    };
+    let request = round.request.as_ref().unwrap();
+    assert_eq!(request["messages"][1]["parts"][0]["text"], "c");
+    let answer = round.answer.as_ref().unwrap();
+    assert_eq!(answer.usage.unwrap().input, 3);
+    assert_eq!(answer.reply["text"], "[2 vectors of 2 numbers]");
+    let spent = CostReport::of(&scene.store, CostBy::Turn, Timestamp::UNIX_EPOCH).await;
+    let spent = spent.unwrap();
+    assert_eq!(spent.rows[0].key, Some(turn.start.id.0.to_string()));
+    assert_eq!(spent.rows[0].sum.requests, 1, "and no more than once");
 }

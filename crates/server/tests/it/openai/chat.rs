@@ -1,7 +1,7 @@
 //! Answers, whole and in chunks, and what becomes of them on our side.
 
 use callgate_agent::{AgentSettings, Allowance};
-use callgate_contract::{FinishReason, ModelReply, Part, ToolChoice, TurnStop};
+use callgate_contract::{FinishReason, Mode, ModelReply, Part, ToolChoice, TurnStop};
 use callgate_gate::GatePolicy;
 use callgate_store::NewPersona;
 use serde_json::{Value as Json, json};
@@ -95,7 +95,7 @@ async fn a_persona_speaks_first_and_bare_adds_nothing() {
         begin_dialogs: Some(vec!["Who are you?".into(), "A pirate.".into()]),
         methods: Some(vec!["look".into()]),
         model: Some("second".into()),
-        ..NewPersona::default()
+        mode: Mode::Tools,
     };
     scene.store.personas().create(&pirate).await.unwrap();
     let messages =

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Arguments, Caller, Grant, JournalId, Role, Surface, json as value_json};
+use callgate_agent::CostReport;
+use callgate_contract::{
+    Arguments, Caller, Grant, JournalId, Origin, Role, Surface, json as value_json,
+};
+use callgate_store::CostBy;
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::scene::{Scene, says};
@@ -85,6 +90,66 @@ async fn a_plugin_asks_models_by_a_key_of_ours() {
             .iter()
             .all(|request| request.tools.is_empty())
     );
+}
+
+/// As plugin code calls within a call of somebody's.
+fn within(plugin: &str) -> Caller {
+    Caller {
+        user: "ann".into(),
+        session: "cli:FriendMessage:ann".parse().unwrap(),
+        ..caller(plugin, Surface::Plugin)
+    }
+    .within(format!("plugin:{plugin}"), Some("method"))
+}
+
+#[tokio::test]
+async fn each_plugin_pays_for_itself_until_it_is_unloaded() {
+    let mut scene = Scene::new(vec![says("one"), says("two"), says("three")]).await;
+    scene
+        .gate
+        .register(Arc::new(scene.openai.gateway()))
+        .unwrap();
+    let (one, other) = (within("one"), within("other"));
+    let lent = [gateway(&scene, &one).await, gateway(&scene, &other).await];
+    assert_ne!(
+        lent[0]["key"], lent[1]["key"],
+        "for one user in one session"
+    );
+    let url = lent[0]["base_url"].as_str().unwrap().to_owned();
+    let address = url
+        .strip_prefix("http://")
+        .unwrap()
+        .strip_suffix("/v1")
+        .unwrap();
+    let body = json!({"model": "first", "messages": [{"role": "user", "content": "hi"}]});
+    let body = body.to_string();
+    let path = "/v1/chat/completions";
+    let mut statuses = Vec::new();
+    for key in [&lent[0], &lent[0], &lent[1]] {
+        scene.key = key["key"].as_str().unwrap().to_owned();
+        statuses.push(scene.ask(address, "POST", path, &body).await.status);
+    }
+    assert_eq!(statuses, [200; 3]);
+    let spent = CostReport::of(&scene.store, CostBy::Plugin, Timestamp::UNIX_EPOCH).await;
+    let mut spent: Vec<_> = spent
+        .unwrap()
+        .rows
+        .into_iter()
+        .map(|line| (line.key, line.sum.requests))
+        .collect();
+    spent.sort();
+    let key = |name: &str| Some(format!("plugin:{name}"));
+    assert_eq!(spent, [(key("one"), 2), (key("other"), 1)]);
+
+    let origin = Origin::Plugin("one".into());
+    scene.gate.unregister_origin(&origin);
+    for (lent, status) in [(&lent[0], 401), (&lent[1], 200)] {
+        scene.key = lent["key"].as_str().unwrap().to_owned();
+        let models = scene.ask(address, "GET", "/v1/models", "").await;
+        assert_eq!(models.status, status);
+    }
+    let anew = gateway(&scene, &one).await;
+    assert_ne!(anew["key"], lent[0]["key"]);
 }
 
 #[tokio::test]

@@ -7,9 +7,10 @@ use std::{
 
 use callgate_agent::{Agent, AgentSettings, Coder, Sessions, Wiring};
 use callgate_contract::{
-    About, Accepts, BoxFuture, CallArguments, Change, Effect, Embeddings, FinishReason, Kind,
-    Limits, Message, Model, ModelError, ModelEvent, ModelReply, ModelRequest, ModelStream, Models,
-    NamedModel, Outbox, Part, Reply, ToolCall, Usage, Value,
+    About, Accepts, Arguments, BoxFuture, CallArguments, Change, CodeCall, CodeReply, Effect,
+    Embeddings, FinishReason, HostCall, Kind, Limits, Message, Model, ModelError, ModelEvent,
+    ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Reply, Report,
+    RunSpec, Sandbox, SandboxError, Stop, ToolCall, Usage, Value,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_server::OpenAi;
@@ -89,7 +90,7 @@ impl Scene {
             coder: Coder {
                 gate: gate.clone(),
                 store: store.clone(),
-                sandbox: Arc::new(crate::Said(Err(()))),
+                sandbox: Arc::new(Lines),
                 limits: Limits::default(),
             },
             models: Models::new(named("first"), vec![named("second")], None, None),
@@ -203,14 +204,69 @@ fn register(gate: &Gate) {
         })
     };
     let act = async |_: Call, _: Text| Ok("done");
+    let find = async |_: Call, it: Text| Ok(format!("found {}", it.text));
     let methods = [
         method("look", Kind::Tool, look).effect(Effect::Pure),
         method("say", Kind::Tool, say).effect(Effect::Rows),
         method("act", Kind::Tool, act),
+        method("find", Kind::Agent, find),
     ];
     for method in methods {
         gate.register(Arc::new(method)).unwrap();
     }
+}
+
+/// The sandbox whose code is one call per line: `name argument`. `fail` ends it with an error.
+struct Lines;
+
+impl Sandbox for Lines {
+    fn run(
+        &self,
+        spec: RunSpec,
+        mut host: HostCall,
+    ) -> BoxFuture<'_, Result<Report, SandboxError>> {
+        Box::pin(async move {
+            let (mut stop, mut error) = (Stop::Finished, None);
+            for (line, sequence) in spec.code.lines().zip(1..) {
+                let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+                let reply = host(CodeCall {
+                    sequence,
+                    method: name.into(),
+                    arguments: Arguments {
+                        positional: vec![argument.into()],
+                        named: Vec::new(),
+                    },
+                    clocks: Vec::new(),
+                    threaded: false,
+                })
+                .await;
+                match reply {
+                    CodeReply::Value(_) => continue,
+                    CodeReply::Error(text) => (stop, error) = (Stop::Error, Some(text)),
+                    CodeReply::End(end) => stop = end,
+                }
+                break;
+            }
+            Ok(Report {
+                stop,
+                stdout: String::new(),
+                stdout_total: 0,
+                error,
+                line: None,
+                calls: 0,
+                wall: Default::default(),
+                cpu: Default::default(),
+                memory_peak: 0,
+                clocks: Vec::new(),
+                threaded: false,
+            })
+        })
+    }
+}
+
+/// Code as a model writes it.
+pub fn writes(code: &str) -> ModelReply {
+    says(&format!("```python\n{code}\n```"))
 }
 
 /// As the product delivers in sessions of the API: the answer takes everything along.
@@ -331,6 +387,7 @@ fn events(reply: ModelReply) -> Vec<ModelEvent> {
         let text = word.to_owned();
         events.push(ModelEvent::TextDelta { text });
     }
+    events.extend(reply.media.into_iter().map(ModelEvent::Media));
     events.extend(reply.tool_calls.into_iter().map(ModelEvent::ToolCall));
     events.extend(reply.usage.map(ModelEvent::Usage));
     let reason = reply.finish;

@@ -137,8 +137,9 @@ async fn a_key_narrows_what_a_persona_may_call() {
     let mut scene = Scene::new(vec![calls(&[("act", "now")]), says("I may not")]).await;
     scene.takes_key(&["chat", "method:look"]).await;
     let messages = json!([{"role": "user", "content": "act"}]);
+    let demand = "required";
     scene
-        .chat(json!({"model": "default", "messages": messages}))
+        .chat(json!({"model": "default", "messages": messages, "tool_choice": demand}))
         .await;
     let requests = scene.model.requests();
     let names: Vec<&str> = requests[0]

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Arguments, Caller, Grant, JournalId, Kind, Origin, Role, SessionKey, Surface, Value,
+    Arguments, Caller, Grant, JournalId, Kind, Onlooker, Origin, Progress, Role, SessionKey,
+    Surface, Value,
 };
+use callgate_gate::CallRequest;
 use serde_json::{Value as Json, json};
 
 use super::{client::Client, scene::Scene};
@@ -165,4 +167,71 @@ async fn offering_again_replaces_and_bad_offers_are_refused_with_a_reason() {
         assert_eq!(ack["success"], false, "{ack}");
         assert!(!ack["error"]["message"].as_str().unwrap().is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_client_says_how_far_it_is_and_hears_how_far_others_are() {
+    let scene = Scene::new().await;
+    let key = scene.key().await;
+    let come = async |id: &str| {
+        let auth = json!({ "clientId": id, "clientType": "test", "key": key });
+        let come = Client::connect(&scene.address, "/function_call", auth);
+        come.await.unwrap()
+    };
+    let mut client = come("adder").await;
+    let offers = json!({ "functions": [offer("plus")] });
+    client.ask("REGISTER_FUNCTIONS", &[offers]).await;
+    let mut other = scene.client("other").await;
+    let heard: Arc<std::sync::Mutex<Vec<Progress>>> = Arc::default();
+    let told = heard.clone();
+    let request = CallRequest {
+        progress: Onlooker::new(move |progress| told.lock().unwrap().push(progress)),
+        ..CallRequest::new(1, "plus", arguments(&[1, 2]))
+    };
+    let operator = caller("operator", Role::Operator, Surface::Code);
+    let calling = scene.gate.dispatch(&operator, request);
+    let serving = async {
+        let (_, data, id) = client.event().await;
+        let request = &data[0]["requestId"];
+        let far =
+            |done: u32| json!({ "requestId": request, "done": done, "total": 2, "text": "b" });
+        // Anybody could say so, and nonsense is nothing.
+        other.ask("FUNCTION_PROGRESS", &[far(9)]).await;
+        client
+            .ask("FUNCTION_PROGRESS", &[json!({ "done": [] })])
+            .await;
+        client.ask("FUNCTION_PROGRESS", &[far(1)]).await;
+        let answer = json!({ "requestId": request, "success": true, "result": 3 });
+        client.answer(id.unwrap(), answer).await;
+    };
+    let (made, ()) = tokio::join!(calling, serving);
+    assert_eq!(made.unwrap().value, Value::Int(3));
+    let expected = Progress {
+        done: 1.0,
+        total: Some(2.0),
+        text: "b".to_owned(),
+    };
+    assert_eq!(*heard.lock().unwrap(), [expected]);
+
+    // A client that looks on is told of its own call.
+    let mut asking = come("asker").await;
+    let data = json!({
+        "requestId": "mine", "functionName": "plus", "args": [1, 2], "target": "server",
+        "progress": true,
+    });
+    let id = asking.emit("FUNCTION_CALL", &[data]).await;
+    let (_, data, answers) = client.event().await;
+    let request = data[0]["requestId"].clone();
+    client
+        .ask(
+            "FUNCTION_PROGRESS",
+            &[json!({ "requestId": request, "done": 1 })],
+        )
+        .await;
+    let (event, data, _) = asking.event().await;
+    assert_eq!(event, "FUNCTION_PROGRESS");
+    assert_eq!(data[0], json!({ "requestId": "mine", "done": 1.0 }));
+    let answer = json!({ "requestId": request, "success": true, "result": 3 });
+    client.answer(answers.unwrap(), answer).await;
+    assert_eq!(asking.ack(id).await["result"], 3);
 }

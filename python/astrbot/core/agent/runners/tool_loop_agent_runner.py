@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from astrbot import texts
 from astrbot.core.agent.hooks import BaseAgentRunHooks
 from astrbot.core.agent.message import Message
 from astrbot.core.agent.response import AgentResponse, AgentStats
@@ -66,9 +67,8 @@ class ToolLoopAgentRunner(BaseAgentRunner[TContext]):
         stream = host.stream("agent_loop", **await self._asked(run, max_step))
         try:
             async for piece in stream:
-                if piece.get("text") and "type" not in piece:
-                    chain = MessageChain().message(piece["text"])
-                    yield AgentResponse("streaming_delta", {"chain": chain})
+                if (delta := _delta(piece)) is not None:
+                    yield AgentResponse("streaming_delta", {"chain": delta})
             ended = stream.result
         finally:
             await stream.aclose()
@@ -108,9 +108,19 @@ class ToolLoopAgentRunner(BaseAgentRunner[TContext]):
             ],
             "tools": run.offer(asked.func_tool),
             "max_steps": max_step,
+            "last_words": texts.LAST_STEP,
             "tool_timeout": self.run_context.tool_call_timeout,
             "stream": self.streaming,
         }
+
+
+def _delta(piece: dict[str, Any]) -> MessageChain | None:
+    """Words and thoughts as they come; what has a type is a whole text."""
+    if "type" in piece:
+        return None
+    if thought := piece.get("reasoning"):
+        return MessageChain(type="reasoning").message(thought)
+    return MessageChain().message(piece["text"]) if piece.get("text") else None
 
 
 def _in_parts(message: dict[str, Any]) -> dict[str, Any]:

@@ -137,7 +137,8 @@ class CommandFilter(HandlerFilter):
             if _is_union(hint):
                 options = unwrap_optional(hint)
                 return options[0](word) if len(options) == 1 else word
-            return word if hint is inspect.Parameter.empty else hint(word)
+            # Compat(astrbot): a parameter without annotation and default takes nothing, and says so in Python's words.
+            return hint(word)
         except ValueError:
             raise ValueError(texts.ARGUMENT_TYPE.format(name=name, types=self.print_types())) from None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from typing import Any
 
 import docstring_parser
 
-from astrbot import logger, texts
+from astrbot import texts
 from astrbot.core.agent.agent import Agent
 from astrbot.core.agent.handoff import HandoffTool
 from astrbot.core.agent.hooks import BaseAgentRunHooks
@@ -44,7 +45,7 @@ def read_docstring(tool: str, text: str) -> tuple[str, list[dict]]:
     """Description and arguments. A type that is missing or unknown stops the plugin from loading."""
     parsed = docstring_parser.parse(text)
     if not parsed.params and _UNREAD.search(text):
-        logger.warning(
+        logging.getLogger("astrbot.author").warning(
             "tool %s: its parameters are not recognised; write `Args:` and `name(type): text` with ASCII colons",
             tool,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import asdict
 from typing import Any
@@ -10,6 +11,8 @@ from astrbot.core.agent.tool import FunctionTool
 from callgate_worker import host
 from callgate_worker.flavour import Loaded, MethodSpec
 from callgate_worker.flavours.astrbot.loading import owner
+
+logger = logging.getLogger("astrbot")
 
 _OLD = 5.0
 REPORTED: set[str] = set()
@@ -41,29 +44,36 @@ class Catalogue:
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager
+        self._stars: dict[str, Any] = {}
         self._seen: tuple[Any, ...] = ()
         self._told: dict[str, list[dict[str, Any]]] = {}
         self._version: int | None = None
         self._asked_at = float("-inf")
 
-    async def tell(self, stars: list[Any]) -> None:
+    async def tell(self) -> None:
         """Tools that came, went or were switched since the last time reach the gate."""
         seen = tuple((tool, tool.active) for tool in self._manager.func_list)
         if seen == self._seen:
             return
         self._seen = seen
-        for star in stars:
+        for star in list(self._stars.values()):
             offered = [asdict(method) for method in methods_of(star)]
-            if self._told.get(star.name) != offered:
-                known = star.name in self._told
-                self._told[star.name] = offered
-                REPORTED.update(method["name"] for method in offered)
-                if known:
-                    await host.call("plugin_methods", plugin=star.name, methods=offered)
+            if self._told[star.name] == offered:
+                continue
+            self._told[star.name] = offered
+            REPORTED.update(method["name"] for method in offered)
+            try:
+                await host.call("plugin_methods", plugin=star.name, methods=offered)
+            except host.HostError as error:
+                logger.warning("the host was not told of changed tools of %s: %s", star.name, error)
 
     def loaded(self, star: Any) -> None:
         """What the answer to its loading says."""
+        self._stars[star.name] = star
         self._told[star.name] = [asdict(method) for method in methods_of(star)]
+
+    def unloaded(self, name: str) -> None:
+        self._stars.pop(name, None)
 
     async def ask(self) -> None:
         """The tools of servers are in `func_list`, as upstream's are."""

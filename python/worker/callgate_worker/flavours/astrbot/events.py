@@ -9,6 +9,7 @@ from callgate_worker.flavours.astrbot.runtime import Runtime
 
 def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict[str, Any]) -> Any:
     from astrbot.core.platform.astrbot_message import AstrBotMessage, Group, MessageMember
+    from astrbot.core.platform.elsewhere import RawMessage
     from astrbot.core.platform.message_type import MessageType
 
     platform_id, kind, session = message["session"].split(":", 2)
@@ -23,7 +24,7 @@ def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict[str, 
         message.get("parts") or [{"type": "text", "text": message.get("text") or ""}]
     )
     arrived.message_str = message.get("text") or _text(arrived.message)
-    arrived.raw_message = message.get("raw")
+    arrived.raw_message = RawMessage(facts.get("platform") or platform_id)
     if message.get("time"):
         arrived.timestamp = int(message["time"])
     group = message.get("group")
@@ -43,6 +44,8 @@ def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict[str, 
     event.set_extra("callgate_row", facts.get("row"))
     # By name, chance or another rule of the session: the model answers, though no command is meant.
     event.set_extra("callgate_wanted", bool(facts.get("wanted")))
+    # A command of the host's own: it is answered, and handlers of that name run as well.
+    event._has_send_oper = bool(facts.get("obeyed"))
     return event
 
 

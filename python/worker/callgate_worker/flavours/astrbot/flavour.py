@@ -30,7 +30,7 @@ class AstrBot:
         self._web: dict[str, Any] = {}
         self.steps = {
             "event": self._watched(self.event),
-            "request": self.request,
+            "request": self._watched(self.request),
             "tool": self._watched(self.tool),
             "call": self._watched(self.call),
             "config_get": self.config_get,
@@ -52,10 +52,7 @@ class AstrBot:
             try:
                 return await step(**arguments)
             finally:
-                try:
-                    await self._started().catalogue.tell(list(self._stars.values()))
-                except host.HostError as error:
-                    logger.warning("the host was not told of changed tools: %s", error)
+                await self._started().catalogue.tell()
 
         return watched
 
@@ -82,6 +79,7 @@ class AstrBot:
         from callgate_worker.flavours.astrbot import loading
 
         if (star := self._stars.pop(plugin, None)) is not None:
+            self._started().catalogue.unloaded(plugin)
             await loading.unload(star)
 
     def _started(self) -> Runtime:

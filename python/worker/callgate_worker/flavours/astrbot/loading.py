@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import gc
 import importlib
 import inspect
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from callgate_worker.flavours.astrbot import metadata as _metadata
 from callgate_worker.flavours.astrbot.runtime import Runtime
 
 logger = logging.getLogger("astrbot")
+_TASKS: dict[str, list[asyncio.Future]] = {}
 
 
 async def load(runtime: Runtime, source: Source) -> tuple[Any, list[str]]:
@@ -66,7 +68,8 @@ async def _load(
         raise FileNotFoundError(f"{directory} has neither main.py nor {directory}.py")
     path = f"{package}.{entry}"
     importlib.invalidate_caches()
-    module = importlib.import_module(path)
+    with _heard(warnings):
+        module = importlib.import_module(path)
     config = _config(runtime.root, place, directory, source.options.get("config"))
     star = star_map.get(path) or _old_style(module, path)
     try:
@@ -78,25 +81,57 @@ async def _load(
     star.module, star.config, star.root_dir_name = module, config, directory
     star.name = star.name or directory
     host.plugin.set(star.name)
-    _create(runtime, star, config)
-    _bind(star)
-    if hasattr(star.star_cls, "initialize"):
-        await star.star_cls.initialize()
+    with _heard(warnings):
+        _create(runtime, star, config)
+        _bind(star)
+        if hasattr(star.star_cls, "initialize"):
+            await star.star_cls.initialize()
     await announce("OnPluginLoadedEvent", star)
     for point in ("OnAstrBotLoadedEvent", "OnPlatformLoadedEvent"):
         await announce(point, only=path)
+    _begin(runtime.context, path)
     return star, warnings
 
 
+@contextmanager
+def _heard(warnings: list[str]) -> Iterator[None]:
+    """What is logged for the plugin's author meanwhile is among its warnings."""
+    ear = logging.Handler()
+    ear.emit = lambda record: warnings.append(record.getMessage())
+    author = logging.getLogger("astrbot.author")
+    author.addHandler(ear)
+    try:
+        yield
+    finally:
+        author.removeHandler(ear)
+
+
+def _begin(context: Any, path: str) -> None:
+    """What the plugin left with `register_task` runs from now on, until it is unloaded."""
+    begun = [asyncio.ensure_future(one) for one in context._register_tasks]
+    context._register_tasks.clear()
+    for task in begun:
+        task.add_done_callback(_ended)
+    _TASKS[path] = begun
+
+
+def _ended(task: asyncio.Future) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        logger.error("a task of a plugin failed: %s", error, exc_info=error)
+
+
 def _config(root: Path, place: Path, directory: str, given: dict[str, Any] | None) -> Any:
-    from astrbot.core.config.astrbot_config import AstrBotConfig
+    from astrbot.core.config.astrbot_config import AstrBotConfig, defaults_of
 
     schema = _metadata.schema(place)
     if schema is None:
         return None
     config = AstrBotConfig(str(root / "data" / "config" / f"{directory}_config.json"), schema=schema)
     if given:
-        config.save_config(given)
+        fitted = {**config, **given}
+        # Given in part, a group of settings has its defaults for the rest.
+        config.check_config_integrity(defaults_of(schema), fitted)
+        config.save_config(fitted)
     return config
 
 
@@ -179,13 +214,14 @@ async def unload(star: Any) -> None:
         except Exception:
             logger.exception("plugin %s did not terminate cleanly", star.name)
     star.activated = False
+    for task in _TASKS.pop(star.module_path, []):
+        task.cancel()
     if star.star_cls is not None and (cron := getattr(star.star_cls.context, "cron_manager", None)):
         cron.let_go(star.name)
     await announce("OnPluginUnloadedEvent", star)
     forget(star.module_path.rpartition(".")[0])
     star.star_cls = star.module = None
     await asyncio.sleep(0)
-    gc.collect()
 
 
 def forget(package: str) -> None:
@@ -214,8 +250,10 @@ def forget(package: str) -> None:
 
 
 def owner(tool: Any) -> str | None:
-    """The module a tool belongs to: where it was registered, its handler's, or its class's."""
-    return tool.handler_module_path or _module(tool.handler) or type(tool).__module__
+    """The module a tool belongs to, of a plugin if there is one: where it was registered, its handler's, or its
+    class's. Compat(astrbot): a plain FunctionTool is registered as of the module of that class, which is ours."""
+    known = [tool.handler_module_path, _module(tool.handler), type(tool).__module__]
+    return next((one for one in known if one and one.startswith("data.plugins.")), next(filter(None, known)))
 
 
 def _module(function: Any) -> str | None:

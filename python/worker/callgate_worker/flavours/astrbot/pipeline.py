@@ -33,6 +33,9 @@ async def handle(runtime: Runtime, event: Any, facts: dict[str, Any]) -> None:
                 await delivery.deliver(event, config)
                 if event.is_stopped():
                     break
+            # Compat(astrbot): what is left on the event is delivered as well, above all the result of a handler
+            # that stopped the event before, or while, it gave it.
+            await delivery.deliver(event, config)
     finally:
         active_event_registry.unregister(event)
         event.cleanup_temporary_local_files()
@@ -108,7 +111,9 @@ async def _handlers(event: Any, chosen: list[tuple[Any, dict[str, Any]]]) -> Asy
                 event, EventType.OnPluginErrorEvent, star.name, record.handler_name, error, trace
             )
             if not event.is_stopped() and event.is_at_or_wake_command:
-                said = texts.HANDLER_ERROR.format(plugin=star.name, handler=record.handler_name, error=error)
+                # An `assert` says nothing by itself.
+                why = str(error) or type(error).__name__
+                said = texts.HANDLER_ERROR.format(plugin=star.name, handler=record.handler_name, error=why)
                 event.set_result(MessageEventResult().message(said))
                 yield
                 event.clear_result()

@@ -31,8 +31,14 @@ async def run(runtime: Runtime, event: Any) -> AsyncIterator[None]:
         return
     if await call_event_hook(event, EventType.OnWaitingLLMRequestEvent):
         return
+    wanted = event.get_extra("selected_provider")
+    if isinstance(wanted, str) and wanted and wanted not in runtime.context.provider_manager.inst_map:
+        await event.send(MessageChain().message(texts.PROVIDER_NOT_THERE.format(id=wanted)))
+        return
     turn = Turn(runtime, event)
     try:
+        # A handler of this very message may have brought a tool.
+        await runtime.catalogue.tell()
         async with aclosing(turn.answers(request)) as answers:
             async for _ in answers:
                 yield
@@ -60,8 +66,10 @@ class Turn:
         from astrbot.core.astr_agent_hooks import MAIN_AGENT_HOOKS
 
         self.event = event
+        self.apart = False
         self.manager = runtime.context.provider_manager.llm_tools
-        limit = int(runtime.context.get_config()["provider_settings"].get("tool_call_timeout", 120))
+        self._settings = runtime.context.get_config()["provider_settings"]
+        limit = int(self._settings.get("tool_call_timeout", 120))
         context = AgentContextWrapper(
             context=AstrAgentContext(context=runtime.context, event=event), tool_call_timeout=limit
         )
@@ -79,6 +87,8 @@ class Turn:
         self.run.close()
 
     async def answers(self, request: Any) -> AsyncIterator[None]:
+        from astrbot import texts
+
         stream = host.stream(
             "turn_run",
             ref=self.run.ref,
@@ -87,6 +97,7 @@ class Turn:
             request=self._asked(request),
             hooks=["request"] if self._listens() else [],
             tool_timeout=self.run.context.tool_call_timeout,
+            last_words=texts.LAST_STEP_OF_CHAT,
         )
         answered = False
         try:
@@ -100,8 +111,9 @@ class Turn:
                         yield
                 if not answered and (self.event.is_stopped() or self.event.get_extra("agent_stop_requested")):
                     return
-            if stream.result and stream.result.get("role") == "err":
-                async with aclosing(self._said(stream.result)) as said:
+            ended = stream.result or {}
+            if not answered and ended.get("role") == "err" and ended.get("stop") != "cancelled":
+                async with aclosing(self._said(ended)) as said:
                     async for _ in said:
                         yield
         finally:
@@ -139,12 +151,25 @@ class Turn:
             )
             chain = MessageChain().message(said)
         else:
+            if self._streams():
+                # It was seen as it came, so that it is kept as it is; hooks only hear of it.
+                await self.event.send(MessageChain().message(reply.completion_text or ""))
+                content = ResultContentType.STREAMING_FINISH
             if item.get("final"):
                 await self.run._hook("on_agent_done", reply)
+                if self.event.is_stopped():
+                    # What its hooks have set is said instead.
+                    return
             chain = reply.result_chain or MessageChain().message(reply.completion_text or "")
         self.event.set_result(MessageEventResult(chain=chain.chain, result_content_type=content))
         yield
         self.event.clear_result()
+
+    def _streams(self) -> bool:
+        """Compat(astrbot): where a stream was chosen, hooks cannot change an answer any more. It need not be chosen
+        here: words are shown as they come in any case."""
+        chosen = self.event.get_extra("enable_streaming")
+        return bool(self._settings.get("streaming_response") if chosen is None else chosen)
 
     async def personas_words(self) -> str | None:
         """What the persona says where the model fails."""
@@ -162,8 +187,17 @@ class Turn:
         chosen = self.event.get_extra("selected_provider")
         model = {"model": chosen} if isinstance(chosen, str) and chosen else {}
         if request is not None:
+            # Compat(astrbot): without a conversation there is no persona, no history and none of the registered
+            # tools, and nothing of it is kept.
+            self.apart = request.conversation is None
+            if not self.apart and request.func_tool:
+                request.func_tool.merge(self._registered())
             given = {name: value for name, value in self._data(request).items() if value}
-            return {"own": True, **model, **given}
+            if self.apart:
+                given.setdefault("tools", [])
+            else:
+                given.pop("contexts", None)
+            return {"own": True, "apart": self.apart, **model, **given}
         said = self.event.message_str
         prompt = {} if said == self.event.message_obj.message_str.strip() else {"prompt": said}
         return {**prompt, **model} or None
@@ -175,6 +209,13 @@ class Turn:
         data["tools"] = self.run.offer(request.func_tool)
         data["conversation"] = request.conversation.cid if request.conversation else None
         return data
+
+    def _registered(self) -> Any:
+        """Every tool that a chat of this session has."""
+        tools = self.manager.get_full_tool_set()
+        for tool in [one for one in tools if not one.active]:
+            tools.remove_tool(tool.name)
+        return tools
 
     async def request(self, request: dict[str, Any]) -> dict[str, Any]:
         """All on_llm_request hooks over one live request, then on_agent_begin; what changed goes back."""
@@ -207,7 +248,7 @@ class Turn:
             ],
             contexts=json.loads(contexts) if isinstance(contexts, str) else contexts,
             system_prompt=request.get("system_prompt") or "",
-            model=request.get("model"),
+            model=self.event.get_extra("selected_model"),
         )
         tools = self._tools(request.get("tools") or [])
         live.func_tool = ToolSet(tools) if tools else None
@@ -219,6 +260,8 @@ class Turn:
                 history=json.dumps(live.contexts),
                 title=conversation.get("title"),
                 persona_id=conversation.get("persona"),
+                created_at=conversation.get("created_at") or 0,
+                updated_at=conversation.get("updated_at") or 0,
             )
         return live
 
@@ -245,7 +288,7 @@ class Turn:
                 tools += [guarded(known, self.manager)] if known.active else []
             elif name not in REPORTED:
                 tools.append(HostTool.of(row))
-        if not own:
+        if not own and not self.apart:
             # Registered since the plugin was loaded: the host has not heard of them.
             new = [
                 tool
@@ -253,7 +296,9 @@ class Turn:
                 if tool.name not in REPORTED and tool.active and not isinstance(tool, HostTool)
             ]
             tools += [guarded(tool, self.manager) for tool in new]
-        return tools
+        # Compat(astrbot): in the order in which they were registered, others after them.
+        place = {tool.name: number for number, tool in enumerate(self.manager.func_list)}
+        return sorted(tools, key=lambda tool: place.get(tool.name, len(place)))
 
 
 TURNS: dict[str, Turn] = {}

@@ -26,7 +26,7 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
         # The operator switched these off in this session.
         names = [star.name for star in star_map.values()] if enabled == ["*"] else enabled
         event.plugins_name = [name for name in names if name not in off]
-    chosen: list[tuple[Any, dict[str, Any]]] = []
+    chosen: list[tuple[Any, dict[str, Any] | None]] = []
     for record in star_handlers_registry.get_handlers_by_event_type(
         EventType.AdapterMessageEvent, plugins_name=event.plugins_name
     ):
@@ -48,7 +48,7 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
                 elif not fits:
                     passed = False
                     break
-        arguments = event._extras.pop("parsed_params", {})
+        arguments = event._extras.pop("parsed_params", None)
         if not passed or (denied and not denied.raise_error):
             continue
         if denied:
@@ -62,8 +62,10 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
         if not any(isinstance(condition, CommandGroupFilter) for condition in record.event_filters):
             chosen.append((record, arguments))
     event.set_extra("activated_handlers", [record for record, _ in chosen])
-    event.set_extra("handlers_parsed_params", {record.handler_full_name: given for record, given in chosen})
-    return chosen
+    # Compat(astrbot): by this plugins tell whether a command was given; listeners are not in it.
+    commands = {record.handler_full_name: given for record, given in chosen if given is not None}
+    event.set_extra("handlers_parsed_params", commands)
+    return [(record, given or {}) for record, given in chosen]
 
 
 def _address(event: Any, config: Any, facts: dict[str, Any]) -> None:

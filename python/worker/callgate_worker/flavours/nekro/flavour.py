@@ -128,12 +128,12 @@ class Nekro:
 
             await timer_service.start()
             await recurring_timer_service.start()
-        settings = {**await _told("settings_get", {}), "gateway": await _told("model_gateway", {})}
-        learn(settings, await _told("model_list", []))
+        await self.settings(await _told("settings_get", {}), await _told("model_list", []))
 
     async def settings(self, settings: dict[str, Any], models: list[dict[str, Any]], **_: Any) -> None:
         """The host's settings have changed."""
-        learn(settings or {}, models or [])
+        gateway = await _told("model_gateway", {})
+        learn({**(settings or {}), "gateway": gateway}, models or [])
 
     async def config_get(self, plugin: str) -> dict[str, Any]:
         return describe.config(known(plugin))

@@ -6,7 +6,7 @@ use std::{
 };
 
 use callgate_contract::{
-    BoxFuture, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Reply,
+    BoxFuture, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Part, Reply,
     SessionKey, Value, json as value_json,
 };
 use callgate_gate::Gate;
@@ -45,6 +45,21 @@ impl Heard {
             }
         }
         heard
+    }
+
+    /// The messages that the plugin sent since the last time, each with its chat.
+    pub fn said(&self) -> Vec<(String, Vec<Part>)> {
+        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = heard.iter().filter(|(name, _)| *name == SEND);
+        said.map(|(_, arguments)| {
+            let field = |name: &str| arguments.get(name).cloned().unwrap_or_default();
+            let session = field("session").as_str().unwrap_or_default().to_owned();
+            (
+                session,
+                serde_json::from_value(field("parts")).unwrap_or_default(),
+            )
+        })
+        .collect()
     }
 
     /// What was sent and what was pushed since the last time, in the words of scenarios.

@@ -8,7 +8,7 @@ use std::{
 use callgate_agent::{Override, Watch};
 use callgate_contract::{Mode, Part, SessionKey};
 use callgate_store::{Incoming, Sender};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 use tokio::time::{Instant, sleep};
 
 use crate::{
@@ -22,15 +22,21 @@ const LONGEST: Duration = Duration::from_secs(120);
 const FIRST_WORD: Duration = Duration::from_secs(20);
 const OFTEN: Duration = Duration::from_millis(20);
 
-/// Sends it; what went out to the chat meanwhile.
-pub async fn send(app: &App, step: &Map<String, Json>) -> Result<Vec<Json>, String> {
+/// The chat of a message.
+pub fn session(step: &Map<String, Json>) -> Result<SessionKey, String> {
     let text = |key: &str| step.get(key).and_then(Json::as_str);
-    let user = text("user").unwrap_or("u1");
     let session = match text("group") {
         Some(group) => format!("test:GroupMessage:{group}"),
-        None => format!("test:FriendMessage:{user}"),
+        None => format!("test:FriendMessage:{}", text("user").unwrap_or("u1")),
     };
-    let session: SessionKey = session.parse().map_err(|_| "no such chat".to_owned())?;
+    session.parse().map_err(|_| "no such chat".to_owned())
+}
+
+/// Sends it; what went out to the chat meanwhile.
+pub async fn send(app: &App, step: &Map<String, Json>) -> Result<Vec<Vec<Part>>, String> {
+    let text = |key: &str| step.get(key).and_then(Json::as_str);
+    let user = text("user").unwrap_or("u1");
+    let session = session(step)?;
     let incoming = Incoming {
         session: session.clone(),
         sender: Sender {
@@ -51,15 +57,14 @@ pub async fn send(app: &App, step: &Map<String, Json>) -> Result<Vec<Json>, Stri
         debounce: Some(Duration::ZERO),
     };
     // A mutex, since messages leave from any task.
-    let sent: Arc<Mutex<Vec<Json>>> = Arc::default();
+    let sent: Arc<Mutex<Vec<Vec<Part>>>> = Arc::default();
     let hear: Hear = {
         let sent = sent.clone();
         Arc::new(move |event| {
             if let Event::Message(message) = event {
-                let shown: Json = message.parts.iter().map(shown).collect();
                 sent.lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .push(shown);
+                    .push(message.parts.to_vec());
             }
             true
         })
@@ -99,16 +104,4 @@ pub async fn send(app: &App, step: &Map<String, Json>) -> Result<Vec<Json>, Stri
         ));
     }
     Ok(sent.lock().unwrap_or_else(PoisonError::into_inner).clone())
-}
-
-/// Compat(astrbot): the names of its message components.
-fn shown(part: &Part) -> Json {
-    match part {
-        Part::Text { text } => json!(text),
-        Part::Image { url } => json!({ "Image": { "file": url } }),
-        Part::Audio { url } => json!({ "Record": { "file": url } }),
-        Part::File { name, url } => json!({ "File": { "name": name, "file": url } }),
-        Part::Mention { id, .. } => json!({ "At": { "qq": id } }),
-        Part::Reply { to, .. } => json!({ "Reply": { "id": to } }),
-    }
 }

@@ -9,7 +9,7 @@ use callgate_contract::{
 use callgate_gate::{CallError, Gate, Outcome, python_text};
 use callgate_plugins::{
     Plugins, Worker, WorkerError,
-    scenario::{Action, asked},
+    scenario::{Action, asked, sent as told},
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -56,6 +56,7 @@ impl<'a> Stage<'a> {
         let answers = step.get("llm").and_then(Json::as_array);
         self.model.answer_with(answers.map_or(&[], Vec::as_slice));
         let here = self.caller(self.chat.clone(), USER, Role::User);
+        let expected = step.get("sent").cloned().unwrap_or_default();
         let mut observed = match action {
             Action::Call {
                 method,
@@ -96,10 +97,20 @@ impl<'a> Stage<'a> {
                 Map::from_iter(told.into_iter().chain([("value".to_owned(), value)]))
             }
             Action::Message(step) => {
+                let here = pipeline::session(&step)?.to_string();
                 let sent = pipeline::send(self.app, &step).await?;
-                Map::from_iter([("sent".to_owned(), json!(sent))])
+                let all = self.heard.said().into_iter();
+                let all = all.map(|(session, parts)| (session != here).then_some(parts));
+                let sent = told(&expected, sent, all.collect());
+                Map::from_iter([("sent".to_owned(), sent)])
             }
         };
+        // Messages as AstrBot's scenarios tell them.
+        if expected[0].is_array() && !observed.contains_key("sent") {
+            let said = self.heard.said().into_iter().map(|(_, parts)| parts);
+            let said = told(&expected, said.collect(), Vec::new());
+            observed.insert("sent".to_owned(), said);
+        }
         let (sent, pushed) = self.heard.take();
         observed.entry("sent").or_insert_with(|| json!(sent));
         let expected = step.get("llm_requests").cloned().unwrap_or_default();

@@ -1,0 +1,79 @@
+//! [`Leased`]: a session that is ours to answer, in this process and among all instances that share the
+//! database. Nothing but this decides that turns of a session never overlap.
+
+use std::time::Duration;
+
+use callgate_contract::SessionKey;
+use callgate_store::{Lease, Store};
+use tokio::sync::MutexGuard;
+
+use super::sessions::Answering;
+use crate::{Agent, TurnError};
+
+/// Between two looks whether another instance has given the session up; longer and longer.
+const SHORTEST: Duration = Duration::from_millis(5);
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// Others wait while it lives.
+pub(crate) struct Leased<'a> {
+    _here: MutexGuard<'a, ()>,
+    store: Store,
+    /// `None` once it is given up.
+    lease: Option<Lease>,
+}
+
+impl Agent {
+    /// Waits until nobody else runs a turn in the session.
+    pub(crate) async fn lease<'a>(
+        &self,
+        session: &SessionKey,
+        answering: &'a Answering,
+    ) -> Result<Leased<'a>, TurnError> {
+        let here = answering.lock.lock().await;
+        let mut pause = SHORTEST;
+        loop {
+            let lease = self.store().leases().take(session).await?;
+            if lease.is_some() {
+                return Ok(Leased {
+                    _here: here,
+                    store: self.store().clone(),
+                    lease,
+                });
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST);
+        }
+    }
+}
+
+impl Leased<'_> {
+    /// What a turn must show to begin.
+    pub(crate) fn shown(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
+    pub(crate) async fn give_up(mut self) {
+        if let Some(lease) = self.lease.take() {
+            release(&self.store, &lease).await;
+        }
+    }
+}
+
+/// Nobody waited for the end of the turn. As long as this instance lives, nobody else would get the
+/// session.
+impl Drop for Leased<'_> {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let store = self.store.clone();
+            runtime.spawn(async move { release(&store, &lease).await });
+        }
+    }
+}
+
+async fn release(store: &Store, lease: &Lease) {
+    if let Err(error) = store.leases().give_up(lease).await {
+        tracing::warn!(%error, "a session stays taken as long as this instance runs");
+    }
+}

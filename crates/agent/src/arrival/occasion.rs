@@ -1,0 +1,189 @@
+//! [`Occasion`]: why a turn begins, and its beginning: under the session's lease it takes every message
+//! that waits, and persona, mode and model are chosen.
+
+use callgate_contract::{Cancel, ConversationId, Mode, Part, Role, SessionKey};
+use callgate_store::{Conversation, LogRow, Persona};
+
+use super::{Arrived, Override, lease::Leased, sessions::Answering};
+use crate::{Agent, TurnAsk, TurnError, Watch, compact::Asker, turn::Shape};
+
+/// Why a turn begins.
+pub(crate) struct Occasion {
+    session: SessionKey,
+    user: String,
+    role: Role,
+    /// There is no turn unless this row waits still.
+    waits: Option<i64>,
+    /// A row that nobody else can take, and that is answered as well.
+    pub(crate) reserved: Option<LogRow>,
+    /// In place of what the rows say.
+    pub(crate) prompt: Option<Vec<Part>>,
+    /// In place of the session's current one.
+    pub(crate) conversation: Option<ConversationId>,
+    /// Without persona and history, and kept in no conversation.
+    pub(crate) apart: bool,
+    pub(crate) overrule: Override,
+    pub(crate) watch: Watch,
+    pub(crate) cancel: Cancel,
+    pub(crate) shape: Shape,
+}
+
+impl Occasion {
+    pub(crate) fn new(session: SessionKey, user: String, role: Role) -> Self {
+        Occasion {
+            session,
+            user,
+            role,
+            waits: None,
+            reserved: None,
+            prompt: None,
+            conversation: None,
+            apart: false,
+            overrule: Override::default(),
+            watch: Watch::default(),
+            cancel: Cancel::default(),
+            shape: Shape::default(),
+        }
+    }
+}
+
+impl Agent {
+    /// Answers a stored message and all that wait with it.
+    pub(crate) async fn answer(
+        &self,
+        row: &LogRow,
+        role: Role,
+        overrule: Override,
+        watch: Watch,
+    ) -> Result<Arrived, TurnError> {
+        let sender = row.sender.as_ref();
+        let user = sender.map_or_else(String::new, |sender| sender.id.clone());
+        let mut occasion = Occasion::new(row.session.clone(), user, role);
+        occasion.waits = Some(row.id);
+        (occasion.overrule, occasion.watch) = (overrule, watch);
+        self.answer_on(occasion).await
+    }
+
+    /// One turn at a time in a session: the others wait here.
+    pub(crate) async fn answer_on(&self, occasion: Occasion) -> Result<Arrived, TurnError> {
+        let answering = self.sessions().of(&occasion.session);
+        let lease = self.lease(&occasion.session, &answering).await?;
+        if self.sessions().under_way.is_closed() {
+            lease.give_up().await;
+            return Ok(Arrived::Joined);
+        }
+        let _going = self.sessions().under_way.enter();
+        let arrived = self.answer_under(&lease, &answering, occasion).await;
+        lease.give_up().await;
+        arrived
+    }
+
+    async fn answer_under(
+        &self,
+        lease: &Leased<'_>,
+        answering: &Answering,
+        occasion: Occasion,
+    ) -> Result<Arrived, TurnError> {
+        let mut waiting = self.store().log().unanswered(&occasion.session).await?;
+        if occasion
+            .waits
+            .is_some_and(|id| waiting.iter().all(|row| row.id != id))
+        {
+            return Ok(Arrived::Joined);
+        }
+        if let Some(row) = &occasion.reserved {
+            waiting.retain(|waiting| waiting.id != row.id);
+        }
+        let _running = answering.runs(&occasion.cancel, &occasion.user);
+        let ask = self.ask_for(occasion, waiting).await?;
+        let report = self.turn_under(lease.shown(), ask).await?;
+        Ok(Arrived::Turn(report))
+    }
+
+    async fn ask_for(
+        &self,
+        occasion: Occasion,
+        waiting: Vec<LogRow>,
+    ) -> Result<TurnAsk, TurnError> {
+        let session = occasion.session;
+        let asker = Asker {
+            user: &occasion.user,
+            cancel: &occasion.cancel,
+        };
+        let asked = match occasion.conversation {
+            Some(id) => self.store().conversations().get(id).await?,
+            None => None,
+        };
+        let conversation = match (occasion.apart, asked) {
+            (true, _) => None,
+            (false, Some(asked)) => Some(asked),
+            (false, None) => Some(self.conversation(&session).await?),
+        };
+        let (persona, history) = match &conversation {
+            Some(conversation) => {
+                let persona = self.store().personas().answering(conversation).await?;
+                let history = self.compacted(conversation, persona.as_ref(), asker);
+                let history = history.await?;
+                (persona, Some(history))
+            }
+            None => (None, None),
+        };
+        let (mode, model) = self
+            .chosen(&session, persona.as_ref(), occasion.overrule)
+            .await?;
+        let mut rows: Vec<i64> = waiting.iter().map(|row| row.id).collect();
+        rows.extend(occasion.reserved.as_ref().map(|row| row.id));
+        let mut parts: Vec<Part> = waiting.into_iter().flat_map(|row| row.parts).collect();
+        let asked = occasion.reserved.map(|row| row.parts);
+        parts.extend(occasion.prompt.or(asked).unwrap_or_default());
+        Ok(TurnAsk {
+            session,
+            user: occasion.user,
+            role: occasion.role,
+            parts,
+            rows,
+            conversation: conversation.map(|conversation| conversation.id),
+            history,
+            persona,
+            mode,
+            model,
+            parent: None,
+            shape: occasion.shape,
+            watch: occasion.watch,
+            cancel: occasion.cancel,
+        })
+    }
+
+    /// The mode and model of the session's next turn.
+    pub(crate) async fn chosen(
+        &self,
+        session: &SessionKey,
+        persona: Option<&Persona>,
+        overrule: Override,
+    ) -> Result<(Mode, String), TurnError> {
+        let settings = self.store().settings().session(session).await?.value;
+        let mode = overrule
+            .mode
+            .or(settings.mode)
+            .or_else(|| persona.map(|persona| persona.mode));
+        let model = overrule
+            .model
+            .or(settings.model)
+            .or_else(|| persona.and_then(|persona| persona.model.clone()));
+        let model = self.models().choose(model.as_deref()).id.clone();
+        Ok((mode.unwrap_or_default(), model))
+    }
+
+    /// The session's current conversation, begun if there is none.
+    pub(crate) async fn conversation(
+        &self,
+        session: &SessionKey,
+    ) -> Result<Conversation, TurnError> {
+        let current = self.store().conversations().current(session).await?;
+        Ok(self
+            .store()
+            .conversations()
+            .get_or_create(session, current)
+            .await?)
+    }
+}

@@ -1,0 +1,272 @@
+//! How a turn begins, anew or from its record.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::Arc,
+    time::Instant,
+};
+
+use callgate_contract::{
+    Allowed, Budget, Caller, Cancel, Contribution, Grant, JournalId, Mode, ModelRequest, Surface,
+    TurnFacts, Usage,
+};
+use callgate_store::{Lease, Persona, StoreError, TurnStart};
+use serde_json::{Value as Json, json};
+use tracing::Instrument;
+
+use super::{Shape, Turn, TurnAsk, TurnReport, budget, declared::Declared};
+use crate::{
+    Agent, TurnError, Watch, arrival::Answering, asked::with_history, delegate::both,
+    recall::History, record::Record,
+};
+
+/// Messages one turn may send.
+const MESSAGES: u64 = 100;
+/// Newer log rows among which a turn that goes on looks for those that had joined it.
+const JOINED: u32 = 1_000;
+
+impl Agent {
+    /// Begins and runs a turn.
+    pub async fn turn(&self, ask: TurnAsk) -> Result<TurnReport, TurnError> {
+        self.loop_of(ask).await.map(|(report, _)| report)
+    }
+
+    /// The same, with what is left of it.
+    pub(crate) async fn loop_of(&self, ask: TurnAsk) -> Result<(TurnReport, Turn), TurnError> {
+        self.loop_under(None, ask).await
+    }
+
+    /// Begins and runs the turn that answers a session, under its lease.
+    pub(crate) async fn turn_under(
+        &self,
+        lease: Option<&Lease>,
+        ask: TurnAsk,
+    ) -> Result<TurnReport, TurnError> {
+        let looped = self.loop_under(lease, ask).await;
+        looped.map(|(report, _)| report)
+    }
+
+    async fn loop_under(
+        &self,
+        lease: Option<&Lease>,
+        ask: TurnAsk,
+    ) -> Result<(TurnReport, Turn), TurnError> {
+        let _going = self.sessions().under_way.enter();
+        let parts = ask.parts.clone();
+        let mut turn = self.begin_under(lease, ask).await?;
+        let span = turn.span();
+        let report = turn.run(parts).instrument(span).await?;
+        Ok((report, turn))
+    }
+
+    /// A turn that is on record and has not asked anything yet.
+    pub(crate) async fn begin(&self, ask: TurnAsk) -> Result<Turn, TurnError> {
+        self.begin_under(None, ask).await
+    }
+
+    async fn begin_under(&self, lease: Option<&Lease>, ask: TurnAsk) -> Result<Turn, TurnError> {
+        let returned = ask.shape.returned.as_ref();
+        let id = returned.map_or_else(JournalId::fresh, |asker| asker.id);
+        let newest = self.store().log().list(&ask.session, 1).await?;
+        let mark = newest.last().map_or(0, |row| row.id);
+        let companion = ask.shape.companion.as_ref();
+        let hands_over = companion.is_some_and(|companion| companion.delivers);
+        let start = TurnStart {
+            id,
+            session: ask.session,
+            conversation: ask.conversation,
+            user: ask.user,
+            role: ask.role,
+            mode: ask.mode,
+            model: self.models().choose(Some(&ask.model)).id.clone(),
+            persona: ask.persona.as_ref().map(|persona| persona.name.clone()),
+            allowed: match returned {
+                Some(asker) => both(&asker.methods, persona_methods(ask.persona.as_ref())),
+                None => allowed(ask.persona.as_ref()),
+            },
+            parent: ask.parent.as_ref().map(|parent| parent.turn),
+            depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
+            plan: json!({
+                "parts": ask.parts,
+                "mark": mark,
+                "handed_over": hands_over,
+                "rounds": ask.shape.rounds,
+                "returned": returned.is_some(),
+            }),
+        };
+        let turns = self.store().turns();
+        turns.begin_under(lease, &start, &ask.rows).await?;
+        let grant = match (ask.parent, &ask.shape.budget) {
+            (Some(parent), _) => Some(parent.grant),
+            (None, Some(budget)) => Some(Arc::new(Grant {
+                methods: start.allowed.clone(),
+                budget: budget.clone(),
+                expires: None,
+            })),
+            (None, None) => None,
+        };
+        let mut turn = Turn::new(
+            self.clone(),
+            start,
+            ask.persona,
+            grant,
+            ask.watch,
+            ask.cancel,
+        );
+        let brought = ask.shape.history.clone().map(History::from);
+        turn.history = brought.or(ask.history);
+        turn.shape = ask.shape;
+        Ok(turn)
+    }
+
+    /// Goes on with a turn that was cut off or has waited for an approval.
+    pub async fn resume(&self, id: JournalId, watch: Watch) -> Result<TurnReport, TurnError> {
+        let session = self.store().turns().get(id).await?.start.session;
+        let answering = self.sessions().of(&session);
+        // It may be waiting for its approval still, and go on by itself.
+        let lease = self.lease(&session, &answering).await?;
+        let _going = self.sessions().under_way.enter();
+        let report = self.go_on(id, &answering, watch).await;
+        lease.give_up().await;
+        report
+    }
+
+    async fn go_on(
+        &self,
+        id: JournalId,
+        answering: &Answering,
+        watch: Watch,
+    ) -> Result<TurnReport, TurnError> {
+        let found = self.store().turns().get(id).await?;
+        if let Some(finish) = found.finish {
+            return Err(TurnError::Ended {
+                turn: id,
+                stop: finish.stop,
+            });
+        }
+        if !self.store().leases().adopt(id).await? {
+            return Err(StoreError::Elsewhere(id).into());
+        }
+        let start = found.start;
+        let session = start.session.clone();
+        let parts = serde_json::from_value(start.plan["parts"].clone()).unwrap_or_default();
+        let persona = match start.persona.as_deref() {
+            Some(name) if name == Persona::built_in().name => Some(Persona::built_in()),
+            Some(name) => self.store().personas().get(name).await.ok(),
+            None => None,
+        };
+        let turns = self.store().turns();
+        let rounds = with_history(self.store(), id).await?;
+        let runs = turns.runs(id).await?;
+        let calls = self.store().journal().recorded(id).await?;
+        let mark = mark_of(&start.plan);
+        let mut newer = self.store().log().since(&session, mark, JOINED).await?;
+        newer.retain(|row| row.turn == Some(id));
+        let handed_over = start.plan["handed_over"] == true;
+        let limit = start.plan["rounds"].as_u64();
+        let cancel = Cancel::default();
+        let _running = answering.runs(&cancel, &start.user);
+        let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
+        turn.was_handed_over = handed_over;
+        turn.shape.rounds = limit.and_then(|rounds| u32::try_from(rounds).ok());
+        turn.recorded_rounds = rounds.into();
+        turn.recorded_runs = runs;
+        turn.joined = newer;
+        turn.altered = turns.altered(id).await?;
+        turn.record = Record::new(self.gate().clone(), turn.caller.clone(), calls);
+        let span = turn.span();
+        turn.run(parts).instrument(span).await
+    }
+}
+
+/// The newest log row when the turn began.
+pub(super) fn mark_of(plan: &Json) -> i64 {
+    plan["mark"].as_i64().unwrap_or_default()
+}
+
+/// A persona that names methods holds those; none named holds none.
+pub(super) fn allowed(persona: Option<&Persona>) -> Allowed {
+    both(&Allowed::All, persona_methods(persona))
+}
+
+fn persona_methods(persona: Option<&Persona>) -> Option<&[String]> {
+    persona.and_then(|persona| persona.methods.as_deref())
+}
+
+impl Turn {
+    pub(super) fn new(
+        agent: Agent,
+        start: TurnStart,
+        persona: Option<Persona>,
+        inherited: Option<Arc<Grant>>,
+        watch: Watch,
+        cancel: Cancel,
+    ) -> Self {
+        let model = agent.models().choose(Some(&start.model)).clone();
+        // A sub-agent may use what its persona holds, paid from the budget of the turn above.
+        let methods = start.allowed.clone();
+        let grant = match inherited {
+            Some(grant) => grant,
+            None => Arc::new(Grant {
+                methods,
+                budget: Budget::new(agent.coder().limits.calls, MESSAGES),
+                expires: None,
+            }),
+        };
+        let grant = budget::in_hands_of(&start, &grant, &cancel);
+        let facts = TurnFacts {
+            turn: start.id,
+            session: start.session.clone(),
+            conversation: start.conversation,
+            user: start.user.clone(),
+            mode: start.mode,
+            model: model.id.clone(),
+            depth: start.depth,
+        };
+        let surface = match start.mode {
+            Mode::Code => Surface::Code,
+            Mode::Tools => Surface::ToolCall,
+        };
+        let caller = Caller {
+            session: start.session,
+            user: start.user,
+            role: start.role,
+            surface,
+            journal: start.id,
+            depth: start.depth,
+            grant,
+        };
+        Turn {
+            record: Record::new(agent.gate().clone(), caller.clone(), Vec::new()),
+            agent,
+            facts,
+            caller,
+            persona,
+            model,
+            watch,
+            cancel,
+            recorded_rounds: VecDeque::new(),
+            recorded_runs: Vec::new(),
+            joined: Vec::new(),
+            altered: BTreeMap::new(),
+            sequence: 0,
+            request: ModelRequest::default(),
+            history: None,
+            past: None,
+            shape: Shape::default(),
+            was_handed_over: false,
+            usage: Usage::default(),
+            asked: None,
+            declared: Declared::default(),
+            made: HashMap::new(),
+            looked_at: None,
+            contribution: Contribution::default(),
+            added: Vec::new(),
+            round: 0,
+            errors: 0,
+            calls: 0,
+            log_mark: mark_of(&start.plan),
+            began: Instant::now(),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! AstrBot plugins together with others and with code, through the real binary: hooks of many over
+//! one request, and tools in code mode, also those that come while the plugin runs.
+
+use serde_json::{Value as Json, json};
+
+use crate::{
+    astrbot::{equipped, example},
+    scene::{Said, Scene},
+};
+
+/// What the model was asked in the default session: one list of requests per turn, oldest first.
+fn asked(scene: &Scene) -> Vec<Vec<Json>> {
+    scene.stored(async |store| {
+        let session = "cli:FriendMessage:operator".parse().unwrap();
+        let mut asked = Vec::new();
+        for turn in store.turns().list(&session, 20).await.unwrap() {
+            let rounds = callgate_agent::rounds(&store, turn.start.id).await.unwrap();
+            let requests = rounds.into_iter().map(|round| round.request.unwrap());
+            asked.push(requests.collect());
+        }
+        asked
+    })
+}
+
+fn calling(name: &str, arguments: &Json) -> Json {
+    let function = json!({"name": name, "arguments": arguments.to_string()});
+    json!({"tool_calls": [{"id": "1", "type": "function", "function": function}]})
+}
+
+/// The texts of a message of a request, one after the other.
+fn texts(message: &Json) -> Vec<&str> {
+    let parts = message["parts"].as_array().unwrap().iter();
+    parts.filter_map(|part| part["text"].as_str()).collect()
+}
+
+#[test]
+fn hooks_of_five_plugins_change_one_request() {
+    let names = ["auditor", "toolbox", "recall", "spelling", "manners"];
+    let folders = names.map(|name| example(&format!("five_hooks/{name}")));
+    let scene = equipped(&folders[0]);
+    let model = scene.script(&[
+        calling("measure", &json!({"what": "the air"})),
+        json!({"content": "25 degrees."}),
+        json!({"content": "You are welcome."}),
+    ]);
+    let plugins = folders.iter().flat_map(|folder| ["--plugin", folder]);
+    let mut arguments = vec!["chat", "--model", &model, "--mode", "tools", "--json"];
+    arguments.extend(plugins);
+    let said = scene.given("how is teh weather?\nthanks\n", &arguments);
+    let said = said.succeeded().messages();
+    assert_eq!(said, ["25 degrees.", "You are welcome."]);
+
+    let turns = asked(&scene);
+    let (first, second) = (&turns[0][0], &turns[0][1]);
+    let messages = first["messages"].as_array().unwrap();
+    let system = messages[0]["text"].as_str().unwrap();
+    assert!(
+        system.ends_with("\nBe polite.\nSeen: [2, 2, True]"),
+        "{system}"
+    );
+    assert_eq!(texts(&messages[1]), ["I live in Oslo."]);
+    assert_eq!(messages[2]["text"], "Noted.");
+    let user = texts(&messages[3]);
+    assert_eq!(
+        user[..3],
+        [
+            "how is the weather?",
+            "<about the weather>",
+            "<said in a hurry>"
+        ]
+    );
+    let offered = first["tools"].as_array().unwrap().iter();
+    let offered: Vec<&str> = offered.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(
+        offered.contains(&"measure") && offered.contains(&"saw") && !offered.contains(&"hammer"),
+        "{offered:?}"
+    );
+    let told = second["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(texts(told), ["the air: 25 degrees, asked by operator"]);
+
+    // What was for this answer alone is not in the next question's history.
+    let next = turns[1][0]["messages"].to_string();
+    assert!(
+        next.contains("how is the weather?") && next.contains("<said in a hurry>"),
+        "{next}"
+    );
+    assert!(
+        !next.contains("teh weather?") && !next.contains("<about the weather>"),
+        "{next}"
+    );
+}
+
+/// Answers that are code, in a chat of code mode.
+fn coded(scene: &Scene, plugin: &str, lines: &str, codes: &[&str]) -> Said {
+    let answer = |code: &&str| json!({ "content": format!("```python\n{code}\n```") });
+    let answers: Vec<Json> = codes.iter().map(answer).collect();
+    let model = scene.script(&answers);
+    let arguments = [
+        "chat", "--plugin", plugin, "--model", &model, "--mode", "code", "--json",
+    ];
+    scene.given(lines, &arguments)
+}
+
+#[test]
+fn code_of_a_turn_calls_tools_of_an_astrbot_plugin_as_methods() {
+    let plugin = example("weather_agents");
+    let scene = equipped(&plugin);
+    // By name, by position, one that speaks for itself, and what a tool's own error is to code.
+    let code = "\
+told = city_weather(city='Oslo') + '; ' + str(old_tool('tea'))
+get_weather('Rome')
+try:
+    city_weather()
+except MethodError as error:
+    told += '; ' + str(error)
+send_message(told)";
+    let said = coded(&scene, &plugin, "how is it?\n", &[code]).succeeded();
+    let [weather, told] = &said.messages()[..] else {
+        panic!("{:?}", said.messages());
+    };
+    assert_eq!(weather, "weather_agents: Rome is sunny");
+    let values = "Oslo: sunny, 25 degrees; {'word': 'tea', 'from': 'operator'}; ";
+    let error = told.strip_prefix(values).unwrap();
+    assert!(error.ends_with("'city'"), "{told}");
+}
+
+#[test]
+fn tools_that_come_late_are_called_by_code_from_then_on() {
+    let plugin = example("late_tools");
+    let scene = equipped(&plugin);
+    let known = "send_message(str([name for name in ('learned', 'appended', 'at_once', 'hooked') \
+                 if name in globals()]))";
+    let lines = "what do you know?\n/learn\nuse both\nat once, please\nin a hook\nwithout one\n\
+                 /forget\nand now?\n";
+    let said = coded(
+        &scene,
+        &plugin,
+        lines,
+        &[
+            known,
+            "send_message(learned() + ', ' + appended())",
+            "send_message(at_once())",
+            known,
+            known,
+            "send_message(appended() + ', ' + hooked())",
+        ],
+    );
+    assert_eq!(
+        said.succeeded().messages(),
+        [
+            "[]",
+            "now I know",
+            "learned for operator, appended for operator",
+            "at_once for operator",
+            "['learned', 'appended', 'at_once']",
+            "['learned', 'at_once', 'hooked']",
+            "now I do not",
+            "appended for operator, hooked for operator",
+        ]
+    );
+    // The model hears of them as of any method, also where the message itself brought one.
+    let turns = asked(&scene);
+    let shown = |turn: usize, name: &str| {
+        let system = turns[turn][0]["messages"][0].to_string();
+        system.contains(&format!("def {name}("))
+    };
+    assert!(!shown(0, "learned"), "{}", turns[0][0]);
+    assert!(shown(1, "learned") && shown(1, "appended"));
+    assert!(shown(2, "at_once"));
+    assert!(!shown(4, "appended") && shown(4, "hooked"));
+    assert!(!shown(5, "learned") && shown(5, "appended"));
+}

@@ -1,0 +1,402 @@
+//! Instances that share a database: who has what, until when, and what one that lost it can still do.
+
+use std::time::Duration;
+
+use callgate_contract::{BoxFuture, Effect, JournalId, Message, Outbox, Stop, TurnStop};
+use callgate_store::{Reception, Store, StoreError};
+use callgate_testkit::{Home, on_each_engine};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::common::{call, charge, end, incoming, run, send, session, turn, value};
+
+/// Two instances; what one that is silent for a moment held, the other may take.
+async fn two() -> (Instance, Instance) {
+    let home = Home::postgres().await;
+    let other = home.of_another();
+    (Instance::at(home).await, Instance::at(other).await)
+}
+
+struct Instance {
+    store: Store,
+    home: Home,
+}
+
+impl Instance {
+    async fn at(home: Home) -> Self {
+        // Never in a test unless it says so.
+        let home = home.with_term(Duration::from_secs(3_600));
+        Instance {
+            store: home.open().await,
+            home,
+        }
+    }
+
+    /// It holds what it held, and counts as gone.
+    async fn falls_silent(&self) {
+        self.store.leave().await.unwrap();
+    }
+
+    /// The same instance, after a restart or a long pause.
+    async fn wakes(&self) {
+        drop(self.home.open().await);
+    }
+}
+
+fn is_elsewhere<T: std::fmt::Debug>(result: Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Elsewhere(_)))
+}
+
+#[tokio::test]
+async fn a_session_has_one_holder_as_long_as_that_lives() {
+    let (one, other) = two().await;
+    let key = session("a");
+    let first = one.store.leases().take(&key).await.unwrap().unwrap();
+    assert_eq!(other.store.leases().take(&key).await.unwrap(), None);
+    let elsewhere = other.store.leases().take(&session("b")).await.unwrap();
+    assert!(elsewhere.is_some());
+
+    // Taken anew by the same one, so that giving the first up changes nothing.
+    let second = one.store.leases().take(&key).await.unwrap().unwrap();
+    one.store.leases().give_up(&first).await.unwrap();
+    assert_eq!(other.store.leases().take(&key).await.unwrap(), None);
+    one.store.leases().give_up(&second).await.unwrap();
+    let others = other.store.leases().take(&key).await.unwrap();
+    assert!(others.is_some());
+    assert_eq!(one.store.leases().take(&key).await.unwrap(), None);
+
+    other.falls_silent().await;
+    assert!(one.store.leases().take(&key).await.unwrap().is_some());
+    other.wakes().await;
+    assert_eq!(other.store.leases().take(&key).await.unwrap(), None);
+}
+
+/// No word of its end, only silence.
+#[tokio::test]
+async fn what_an_instance_held_that_died_is_anybodys_after_its_term() {
+    let home = Home::postgres().await.with_term(Duration::from_millis(300));
+    let (other, options) = (home.of_another(), home.options());
+    let dying = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async {
+            let store = Store::open(options).await.unwrap();
+            store.leases().take(&session("a")).await.unwrap().unwrap();
+            let id = JournalId::fresh();
+            store
+                .turns()
+                .begin(&turn(id, session("a")), &[])
+                .await
+                .unwrap();
+            id
+        })
+    });
+    let id = dying.join().unwrap();
+    let store = other.open().await;
+    while store.leases().take(&session("a")).await.unwrap().is_none() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(store.leases().adopt(id).await.unwrap());
+}
+
+#[tokio::test]
+async fn one_who_owns_the_database_is_never_refused() {
+    let home = Home::sqlite();
+    let (one, again) = (home.open().await, home.open().await);
+    for store in [&one, &again, &one] {
+        let lease = store.leases().take(&session("a")).await.unwrap();
+        store.leases().give_up(&lease.unwrap()).await.unwrap();
+        assert!(store.leases().adopt(JournalId::fresh()).await.unwrap());
+    }
+    assert_eq!(one.term(), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_ask_at_once_one_holds() {
+    let home = Home::postgres().await;
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let home = home.of_another();
+        asking.spawn(async move {
+            let store = home.open().await;
+            let held = store.leases().take(&session("a")).await.unwrap();
+            (held.is_some(), store)
+        });
+    }
+    let held = asking.join_all().await;
+    assert_eq!(held.iter().filter(|(held, _)| *held).count(), 1);
+}
+
+#[tokio::test]
+async fn a_turn_begins_only_under_a_lease_that_holds() {
+    let (one, other) = two().await;
+    let key = session("a");
+    let lease = one.store.leases().take(&key).await.unwrap().unwrap();
+    let begin = async |store: &Store, lease| {
+        let start = turn(JournalId::fresh(), key.clone());
+        store.turns().begin_under(Some(lease), &start, &[]).await
+    };
+    begin(&one.store, &lease).await.unwrap();
+
+    one.falls_silent().await;
+    let others = other.store.leases().take(&key).await.unwrap().unwrap();
+    one.wakes().await;
+    assert!(is_elsewhere(begin(&one.store, &lease).await));
+    begin(&other.store, &others).await.unwrap();
+}
+
+/// Everything that would be done twice, or go into a record that another instance continues.
+#[tokio::test]
+async fn a_turn_that_was_taken_over_can_no_longer_be_written_to() {
+    let (one, other) = two().await;
+    let (id, code, key) = (JournalId::fresh(), JournalId::fresh(), session("张三"));
+    let late = incoming(key.clone(), "late", None);
+    let late = one.store.log().append_incoming(&late).await.unwrap();
+    let turns = one.store.turns();
+    turns.begin(&turn(id, key.clone()), &[]).await.unwrap();
+    turns.asked(id, 1, None).await.unwrap();
+    let mut of_turn = run(code);
+    of_turn.turn = Some((id, 1));
+    let journal = one.store.journal();
+    journal.begin(&of_turn).await.unwrap();
+    journal
+        .intent(&call(code, 1, Effect::Effectful))
+        .await
+        .unwrap();
+    assert!(!other.store.leases().adopt(id).await.unwrap());
+    let gone = other.store.turns().cut_off(Timestamp::now()).await.unwrap();
+    assert_eq!(gone, [], "its instance lives");
+
+    one.falls_silent().await;
+    let gone = other.store.turns().cut_off(Timestamp::MIN).await.unwrap();
+    assert_eq!(gone.len(), 1, "whenever it began");
+    assert!(other.store.leases().adopt(id).await.unwrap());
+    one.wakes().await;
+
+    assert!(!one.store.leases().adopt(id).await.unwrap());
+    assert!(is_elsewhere(turns.asked(id, 1, None).await));
+    let (reply, cost) = (said(), charge(Default::default(), None));
+    assert!(is_elsewhere(turns.replied(id, 1, &reply, &cost).await));
+    let answer = [send(key.clone(), "twice")];
+    assert!(is_elsewhere(turns.finish(id, end(&[], &answer)).await));
+    let taken = one.store.log().take_for_turn(id, &[late.row.id]).await;
+    assert!(is_elsewhere(taken));
+    let next = call(code, 2, Effect::Effectful);
+    assert!(is_elsewhere(journal.intent(&next).await));
+    let outcome = journal.outcome(code, 1, &value(1), &answer).await;
+    assert!(is_elsewhere(outcome));
+    let rows = call(code, 2, Effect::Rows);
+    assert!(is_elsewhere(
+        journal.record(&rows, &value(1), &answer).await
+    ));
+    let finished = journal.finish(code, Stop::Finished, &json!({})).await;
+    assert!(is_elsewhere(finished));
+    let mut another = run(JournalId::fresh());
+    another.turn = Some((id, 2));
+    assert!(is_elsewhere(journal.begin(&another).await));
+
+    // And the other can.
+    let turns = other.store.turns();
+    turns.asked(id, 1, None).await.unwrap();
+    turns.replied(id, 1, &reply, &cost).await.unwrap();
+    other.store.journal().intent(&next).await.unwrap();
+    turns.finish(id, end(&[], &answer)).await.unwrap();
+    let ended = one.store.turns().get(id).await.unwrap().finish.unwrap();
+    assert_eq!(ended.stop, TurnStop::Answered);
+    assert_eq!(one.store.outbox().pending(None).await.unwrap().len(), 1);
+}
+
+fn said() -> serde_json::Value {
+    json!({"text": "hello"})
+}
+
+#[tokio::test]
+async fn agents_and_code_of_a_turn_go_with_it() {
+    let (one, other) = two().await;
+    let [above, agent, below] = [(); 3].map(|()| JournalId::fresh());
+    let mut parent = None;
+    for id in [above, agent, below] {
+        let mut start = turn(id, session("a"));
+        start.parent = parent.replace(id);
+        one.store.turns().begin(&start, &[]).await.unwrap();
+    }
+    let mut code = run(JournalId::fresh());
+    code.turn = Some((below, 1));
+    one.store.journal().begin(&code).await.unwrap();
+    one.falls_silent().await;
+    assert!(other.store.leases().adopt(above).await.unwrap());
+    one.wakes().await;
+    for id in [agent, below] {
+        assert!(is_elsewhere(one.store.turns().asked(id, 1, None).await));
+    }
+    let next = call(code.id, 1, Effect::Effectful);
+    assert!(is_elsewhere(one.store.journal().intent(&next).await));
+}
+
+#[tokio::test]
+async fn what_waits_for_an_approval_is_anybodys() {
+    let (one, other) = two().await;
+    let id = JournalId::fresh();
+    one.store
+        .turns()
+        .begin(&turn(id, session("a")), &[])
+        .await
+        .unwrap();
+    one.store.leases().let_go(id).await.unwrap();
+    assert!(other.store.leases().adopt(id).await.unwrap());
+    assert!(!one.store.leases().adopt(id).await.unwrap());
+
+    let code = run(JournalId::fresh());
+    one.store.journal().begin(&code).await.unwrap();
+    let report = json!({});
+    let asks = one.store.journal().finish(code.id, Stop::Approval, &report);
+    asks.await.unwrap();
+    other.store.journal().reopen(code.id).await.unwrap();
+    assert!(is_elsewhere(one.store.journal().reopen(code.id).await));
+}
+
+/// What belongs to an instance that lives is never taken up; what one left that is gone, or we
+/// ourselves before a restart, is.
+#[tokio::test]
+async fn what_was_left_behind_is_found_by_who_left_it() {
+    on_each_engine(async |home: Home| {
+        let mine = home.open().await;
+        let (key, offered) = (
+            session("a"),
+            Reception {
+                offered: true,
+                ..Reception::default()
+            },
+        );
+        let plain = incoming(key.clone(), "plain", None);
+        mine.log().append_incoming(&plain).await.unwrap();
+        mine.log()
+            .receive(&incoming(key.clone(), "offered", None), offered)
+            .await
+            .unwrap();
+        mine.turns()
+            .begin(&turn(JournalId::fresh(), key.clone()), &[])
+            .await
+            .unwrap();
+        mine.journal()
+            .begin(&run(JournalId::fresh()))
+            .await
+            .unwrap();
+        let found = async |store: &Store, start| {
+            [
+                store.log().left_unanswered(start).await.unwrap().len(),
+                store.log().left_offered(start).await.unwrap().len(),
+                store.turns().cut_off(start).await.unwrap().len(),
+                store.journal().cut_off(start).await.unwrap().len(),
+            ]
+        };
+        assert_eq!(found(&mine, Timestamp::now()).await, [1; 4]);
+        assert_eq!(
+            found(&mine, Timestamp::MIN).await,
+            [0; 4],
+            "of our own, now"
+        );
+        if home.options().url.is_some() {
+            let other = home.of_another().open().await;
+            assert_eq!(found(&other, Timestamp::now()).await, [0; 4]);
+            mine.leave().await.unwrap();
+            assert_eq!(found(&other, Timestamp::MIN).await, [1; 4]);
+        }
+    })
+    .await;
+}
+
+/// Takes a moment for each message, so that others come in between.
+#[derive(Default)]
+struct Slow(std::sync::Mutex<Vec<(i64, String)>>);
+
+impl Outbox for Slow {
+    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let to = message.session.id().to_owned();
+            self.0.lock().unwrap().push((id, to));
+            Ok(())
+        })
+    }
+}
+
+async fn says(store: &Store, chat: &str) {
+    let changes = [send(session(chat), "x")];
+    let id = JournalId::fresh();
+    store
+        .turns()
+        .begin(&turn(id, session(chat)), &[])
+        .await
+        .unwrap();
+    store.turns().finish(id, end(&[], &changes)).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_instances_never_send_one_message_twice() {
+    let (one, other) = two().await;
+    let platform = Slow::default();
+    let talks = async |store: &Store| {
+        for n in 0..10 {
+            let chat = ["a", "b"][n % 2];
+            says(store, chat).await;
+            let key = session(chat);
+            let done = store.outbox().deliver_pending(Some(&key), &platform).await;
+            assert_eq!(done.unwrap().failed, []);
+        }
+    };
+    tokio::join!(talks(&one.store), talks(&other.store));
+    assert_eq!(one.store.outbox().pending(None).await.unwrap(), []);
+    let got = platform.0.into_inner().unwrap();
+    for chat in ["a", "b"] {
+        let ids = got.iter().filter(|(_, to)| to == chat).map(|(id, _)| *id);
+        let ids: Vec<i64> = ids.collect();
+        let mut once = ids.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(ids, once, "in order, and each once");
+    }
+    assert_eq!(got.len(), 20);
+}
+
+/// Never comes back from a delivery.
+struct Stuck;
+
+impl Outbox for Stuck {
+    fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn what_an_instance_that_is_gone_did_not_send_another_does() {
+    let (one, other) = two().await;
+    says(&one.store, "a").await;
+    let sending = one.store.outbox();
+    tokio::select! {
+        biased;
+        _ = sending.deliver_pending(None, &Stuck) => unreachable!(),
+        // However long it takes: it lives.
+        () = says(&other.store, "a") => {}
+    }
+    let platform = Slow::default();
+    let outbox = other.store.outbox();
+    let key = session("a");
+    let done = outbox.deliver_pending(Some(&key), &platform).await.unwrap();
+    assert_eq!(done.delivered, 0, "the one before it has not arrived");
+    assert_eq!(outbox.left_behind().await.unwrap(), []);
+
+    one.falls_silent().await;
+    assert_eq!(outbox.left_behind().await.unwrap(), [session("a")]);
+    let done = outbox.deliver_pending(Some(&key), &platform).await.unwrap();
+    assert_eq!(done.delivered, 2);
+    let ids: Vec<i64> = platform
+        .0
+        .into_inner()
+        .unwrap()
+        .iter()
+        .map(|(id, _)| *id)
+        .collect();
+    assert!(ids.is_sorted());
+}
