@@ -45,6 +45,7 @@ const ANSWERS = [
   ["remind", () => fenced('send_message(set_timer("Water the fern.", minutes=60))')],
   ["keep", () => fenced('remember("colour", "blue")\nsend_message("Kept.")')],
   ["helper", () => fenced('send_message(ask_helper("What is six times seven?"))')],
+  ["bread", () => fenced("send_message(bake())")],
   ["six times seven", () => "Forty-two."],
   ["hostile", () => HOSTILE],
   ["recipe", () => RECIPE],

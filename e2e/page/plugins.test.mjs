@@ -6,11 +6,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { zip } from "./files.mjs";
-import { Scene, barriers } from "./scene.mjs";
+import { Scene, barriers, log, say } from "./scene.mjs";
 
 let scene, page;
 before(async () => {
-  scene = await Scene.open({ plugins: ["garden", "weather"] });
+  scene = await Scene.open({ plugins: ["bakery", "garden", "weather"] });
   page = await scene.page();
 });
 after(async () => {
@@ -50,6 +50,19 @@ test("a Nekro method and an AstrBot tool are tried by hand", async () => {
   assert.match(await tried("water", { plant: "fern" }), /Ann gave 2 litres to fern; the pump has no token/);
   assert.match(await tried("look_up", { city: "Oslo" }), /Oslo: sunny, 10 metres/);
   await page.getByText(/calls/i).first().waitFor();
+});
+
+test("how far a method has come is seen while it works", async () => {
+  await nav("Chat");
+  await say(page, "Bake bread");
+  const bar = log(page).getByRole("progressbar", { name: "bake" });
+  await bar.waitFor();
+  assert.deepEqual(await bar.evaluate((it) => [it.value, it.max]), [1, 3]);
+  await log(page).getByText("kneading", { exact: true }).waitFor();
+  const call = () => fetch("/api/methods/take_out/call", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" }).then((it) => it.status);
+  assert.equal(await page.evaluate(call), 200);
+  await log(page).getByRole("paragraph").filter({ hasText: /^a loaf$/ }).waitFor();
+  await bar.waitFor({ state: "detached" });
 });
 
 test("a Nekro plugin's settings are saved, hold at once, and its secret is never shown", async () => {

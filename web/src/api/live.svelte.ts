@@ -10,6 +10,7 @@ export type TurnEvent =
   | { event: "restarted" }
   | { event: "code"; code: string }
   | { event: "output"; text: string }
+  | { event: "progress"; sequence: number; method: string; done: number; total?: number | null; text?: string | null }
   | { event: "call"; call: Call }
   | { event: "finished"; report: { turn: string; stop: string | null } };
 

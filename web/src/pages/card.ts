@@ -16,6 +16,8 @@ export type Step =
   | { kind: "code"; code: string; line: number | null; before: string | null }
   | { kind: "output"; text: string }
   | { kind: "error"; text: string }
+  /** A call that is not over yet, told live only. */
+  | { kind: "progress"; sequence: number; method: string; done: number; total: number | null; text: string }
   | { kind: "call"; call: Call; child: Child | null };
 
 export interface Card {
@@ -78,10 +80,25 @@ export function absorb(card: Card, event: TurnEvent): void {
       if (last?.kind === "text") card.steps.pop();
       pushCode(card, event.code, null);
       break;
-    case "call":
+    case "progress": {
+      const { sequence, method, done } = event;
+      const step: Step = { kind: "progress", sequence, method, done, total: event.total ?? null, text: event.text ?? "" };
+      const place = card.steps.findIndex((each) => each.kind === "progress" && each.sequence === sequence);
+      card.steps.splice(place < 0 ? card.steps.length : place, place < 0 ? 0 : 1, step);
+      break;
+    }
+    case "call": {
+      const place = card.steps.findIndex((step) => step.kind === "progress" && shortName(step.method) === shortName(event.call.method));
+      if (place >= 0) card.steps.splice(place, 1);
       card.steps.push({ kind: "call", call: event.call, child: null });
       break;
+    }
   }
+}
+
+/** Without its origin. */
+export function shortName(method: string): string {
+  return method.split("/").pop() ?? method;
 }
 
 /** A recorded turn as the same steps. What was said in the end is a message of its own. */

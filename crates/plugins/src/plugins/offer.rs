@@ -11,8 +11,12 @@ impl Inner {
     /// Puts the plugin's methods into the gate, or takes them out.
     pub(super) fn offer(&self, worker: &Arc<Worker>, plugin: &Plugin) {
         let origin = Origin::Plugin(plugin.loaded.id.clone());
-        let specs = plugin.loaded.methods.iter().filter(|_| plugin.enabled);
-        let methods = specs.map(|spec| {
+        if !plugin.enabled {
+            // Whoever keeps something for the plugin, such as a key, hears that it has gone.
+            self.gate.unregister_origin(&origin);
+            return;
+        }
+        let methods = plugin.loaded.methods.iter().map(|spec| {
             Arc::new(PluginMethod {
                 info: spec.clone().of(origin.clone()),
                 plugin: plugin.loaded.id.clone(),

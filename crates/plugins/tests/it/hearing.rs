@@ -111,10 +111,20 @@ async fn each_round_hears_texts_and_which_methods_are_hidden() {
     let broken = "HOOKS = ['prompt']\nasync def on_prompt(context): raise KeyError('x')\n";
     scene.load("broken", broken).await.unwrap();
     assert_eq!(listener.collect(&turn()).await, Contribution::default());
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_disabled_has_gone_until_it_is_enabled() {
+    let scene = Scene::new().await;
+    scene.load("gatekeeper", GATEKEEPER).await.unwrap();
+    let mut departures = scene.gate.departures();
     scene.plugins.enable("gatekeeper", false).await.unwrap();
     assert!(scene.gate.find("open").is_none());
+    let gone = departures.try_recv().unwrap();
+    assert_eq!(gone.to_string(), "plugin:gatekeeper");
     scene.plugins.enable("gatekeeper", true).await.unwrap();
     assert!(scene.gate.find("open").is_some());
+    departures.try_recv().unwrap_err();
 }
 
 #[derive(Deserialize, JsonSchema)]
