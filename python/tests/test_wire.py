@@ -43,6 +43,45 @@ class Plain:
         self._hidden = socket
 
 
+class Private:
+    def __init__(self):
+        self._token = "t"
+
+    @property
+    def token(self):
+        return self._token
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+    def __init__(self):
+        self.x = 1
+
+
+class Native(socket.socket):
+    pass
+
+
+class Failed(Exception):
+    pass
+
+
+class Nothing:
+    pass
+
+
+@dataclasses.dataclass
+class Done:
+    pass
+
+
+@dataclasses.dataclass
+class HiddenFields:
+    def __post_init__(self):
+        self._secret = 1
+
+
 def to_sandbox(value, **options):
     return wire.loads(outward.dumps(value, **options), plain=False, allow_opaque=True)
 
@@ -130,6 +169,16 @@ class Refusals(unittest.TestCase):
         self.refused(wire.dumps, [Point(1, 2)], "result[0]: cannot pass a 'Point'")
         self.refused(wire.dumps, to_sandbox(Point(1, 2)), "result: cannot pass a 'Point'")
         self.refused(wire.dumps, Plain(), "result: cannot pass a 'Plain'")
+
+    def test_an_object_whose_state_is_not_to_be_seen_is_refused(self):
+        live = Native()
+        self.addCleanup(live.close)
+        shut = [Private(), Slotted(), Native.__new__(Native), live, Failed("why"), HiddenFields()]
+        for value in shut:
+            name = type(value).__name__
+            self.refused(outward.dumps, {"a": [1, value]}, f"result.a[1]: cannot pass a '{name}'")
+            self.refused(outward.dumps, Point(value, 1), f"result.x: cannot pass a '{name}'")
+        self.assertEqual(repr(to_sandbox([Nothing(), Done()])), "[Nothing(), Done()]")
 
     def test_the_root_of_the_place_is_the_callers(self):
         with self.assertRaisesRegex(wire.CannotPass, r"^argument 1\[0\]: cannot"):

@@ -43,6 +43,24 @@ class Own:
         self.size = 3
 
 
+class Vault:
+    """Keeps what it holds to itself."""
+
+    def __init__(self) -> None:
+        self._token = "no"
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+    def __init__(self) -> None:
+        self.x = 1
+
+
+class Failed(Exception):
+    """Holds its words where no attribute shows them."""
+
+
 Pair = collections.namedtuple("Pair", "left right")
 
 PLAIN: Dict[str, Any] = {
@@ -109,6 +127,9 @@ async def made(_ctx: AgentCtx, kind: str) -> Any:
         "array": _array,
         "picture": _picture,
         "socket": lambda: {"items": [socket.socket()]},
+        "private": lambda: {"items": [1, 2, 3, Vault()]},
+        "slots": lambda: Pair(1, Slotted()),
+        "native": lambda: [Failed("why")],
     }
     return objects[kind]()
 

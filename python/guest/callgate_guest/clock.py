@@ -17,8 +17,10 @@ _time_ns, _monotonic_ns, _perf_counter_ns = time.time_ns, time.monotonic_ns, tim
 _monotonic = time.monotonic
 _localtime, _gmtime, _strftime = time.localtime, time.gmtime, time.strftime
 _ctime, _asctime = time.ctime, time.asctime
-_fromtimestamp = datetime.datetime.fromtimestamp
-_date_fromtimestamp = datetime.date.fromtimestamp
+# Code may put others in their places, as libraries do that stop the time for tests.
+_datetime, _utc = datetime.datetime, datetime.timezone.utc
+# As it is written in C: whatever a subclass puts in its place is no business of `now`.
+_fromtimestamp = _datetime.__dict__["fromtimestamp"]
 
 _noted = []
 _recorded = collections.deque()
@@ -98,34 +100,30 @@ def _now():
     return _wall() / 1e9
 
 
-def _moment():
-    """Exact to the microsecond, where a float of seconds is not."""
-    seconds, nanoseconds = divmod(_wall(), 1_000_000_000)
-    return seconds, nanoseconds // 1_000
-
-
 def _datetime_now(cls, tz=None):
-    seconds, microseconds = _moment()
-    return cls.fromtimestamp(seconds, tz).replace(microsecond=microseconds)
+    # A subclass is called, so that its own `__new__` makes what it is to be. Whole microseconds
+    # survive being a float of seconds; nanoseconds would be rounded up.
+    return _fromtimestamp.__get__(None, cls)(_wall() // 1_000 / 1_000_000, tz)
 
 
 def _datetime_utcnow(cls):
-    return _datetime_now(cls, datetime.timezone.utc).replace(tzinfo=None)
-
-
-def _datetime_today(cls):
-    return _datetime_now(cls)
+    now = _datetime_now(_datetime, _utc).replace(tzinfo=None)
+    if cls is _datetime:
+        return now
+    time_of_day = now.hour, now.minute, now.second, now.microsecond
+    return cls(now.year, now.month, now.day, *time_of_day, None)
 
 
 def _date_today(cls):
-    return cls.fromtimestamp(_moment()[0])
+    # Of a datetime too, which has this from date.
+    return cls.fromtimestamp(_now())
 
 
 def _patch_datetime():
     # The types are written in C; replacing them by subclasses would change isinstance and repr, so
     # their dictionaries are changed instead.
     for cls, methods in (
-        (datetime.datetime, {"now": _datetime_now, "utcnow": _datetime_utcnow, "today": _datetime_today}),
+        (datetime.datetime, {"now": _datetime_now, "utcnow": _datetime_utcnow}),
         (datetime.date, {"today": _date_today}),
     ):
         dictionary = gc.get_referents(cls.__dict__)[0]

@@ -10,7 +10,7 @@ import pickle
 import sys
 import types
 
-from .wire import Outgoing, dumps_plain, dumps_with, open_container
+from .wire import CannotPass, Outgoing, dumps_plain, dumps_with, open_container
 
 
 def dumps(value, root="result", packages=frozenset(), head=None):
@@ -34,15 +34,21 @@ class _OutgoingToSandbox(Outgoing):
         known = self.importable(type(value).__module__) or type(value) in (complex, range)
         if known and (pickled := self.pickle(value)) is not None:
             return (..., "opaque", (type(value).__name__, pickled))
-        if (fields := _declared_fields(value)) is not None:
-            return self.record(value, fields, place, depth)
+        fields = _declared_fields(value)
         # The attributes of a plugin's own object are its fields; those of a built-in or a
         # library's object are its private matter.
         own = not known and not _is_of_a_library(type(value).__module__)
-        if own and hasattr(value, "__dict__") and not isinstance(value, _BUILT_IN):
-            fields = [(name, item) for name, item in vars(value).items() if name[0] != "_"]
-            return self.record(value, fields, place, depth)
-        return super().instance(value, place, depth)
+        if fields is None and own and hasattr(value, "__dict__"):
+            if not isinstance(value, _BUILT_IN):
+                fields = [(name, item) for name, item in vars(value).items() if name[:1] != "_"]
+        if fields is None:
+            return super().instance(value, place, depth)
+        if not fields and _has_state(value):
+            # What it is lies in what is private, in slots or in C: an empty record would be
+            # another thing of the same name.
+            name = type(value).__name__
+            raise CannotPass(f"{place}: cannot pass a '{name}': it has no public attributes")
+        return self.record(value, fields, place, depth)
 
     def record(self, value, fields, place, depth):
         depth = open_container(place, depth)
@@ -87,6 +93,20 @@ def _is_of_a_library(module):
     package = module.partition(".")[0]
     place = getattr(sys.modules.get(package), "__file__", None) or ""
     return package == "builtins" or "/site-packages/" in place or "/dist-packages/" in place
+
+
+def _has_state(value):
+    """Does it hold anything, in whatever form? As copies are made: state is what a copy needs."""
+    kind = type(value)
+    if getattr(value, "__pydantic_private__", None):
+        return True
+    if (kind.__reduce__, kind.__reduce_ex__) != (object.__reduce__, object.__reduce_ex__):
+        return True
+    try:
+        _, arguments, state, *items = object.__reduce_ex__(value, 2)
+    except Exception:  # Of something in C, or its own __getstate__ refuses.
+        return True
+    return bool(arguments[1:] or state or any(item is not None for item in items))
 
 
 def _declared_fields(value):

@@ -250,6 +250,11 @@ try:
     made('socket')
 except MethodError as error:
     print(error)
+for kind in ('private', 'slots', 'native'):
+    try:
+        print('arrived', made(kind))
+    except MethodError as error:
+        print(str(error).splitlines()[0])
 try:
     fail('')
 except MethodError as error:
@@ -276,10 +281,17 @@ fail('boom')
         lines[0].contains("items[0]") && lines[0].contains("socket"),
         "{stdout}"
     );
-    assert!(lines[1].contains("ValueError"), "{stdout}");
-    assert!(lines[2].contains("cannot pass a 'object'"), "{stdout}");
+    for (line, told) in [
+        (1, "result.items[3]: cannot pass a 'Vault'"),
+        (2, "result.right: cannot pass a 'Slotted'"),
+        (3, "result[0]: cannot pass a 'Failed'"),
+    ] {
+        assert!(lines[line].contains(told), "{stdout}");
+    }
+    assert!(lines[4].contains("ValueError"), "{stdout}");
+    assert!(lines[5].contains("cannot pass a 'object'"), "{stdout}");
     assert_eq!(
-        lines[3..],
+        lines[6..],
         ["True", "True hello", "refused", "None two"],
         "{stdout}"
     );

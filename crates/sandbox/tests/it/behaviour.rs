@@ -8,5 +8,6 @@ mod folders;
 mod leftovers;
 mod limits;
 mod output;
+mod python;
 mod replay;
 mod values;
