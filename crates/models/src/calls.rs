@@ -6,6 +6,8 @@ use std::collections::HashSet;
 use callgate_contract::{CallArguments, ToolCall};
 use serde_json::{Map, Value as Json};
 
+use crate::surrogates;
+
 /// In order of appearance. An index is only a label: nothing is ever allocated by it.
 #[derive(Debug, Default)]
 pub(crate) struct Calls(Vec<Partial>);
@@ -135,8 +137,8 @@ fn arguments(object: Option<Map<String, Json>>, text: String) -> CallArguments {
     if matches!(text.trim(), "" | "null") {
         return CallArguments::Object(Map::new());
     }
-    match serde_json::from_str(&text) {
-        Ok(object) => CallArguments::Object(object),
-        Err(_) => CallArguments::Malformed(text),
+    match surrogates::parse_whole(&text) {
+        Ok(Json::Object(object)) => CallArguments::Object(object),
+        Ok(_) | Err(_) => CallArguments::Malformed(text),
     }
 }

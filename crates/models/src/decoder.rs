@@ -10,6 +10,7 @@ use crate::{
     draft::Draft,
     failure,
     lines::{Line, Lines, line},
+    surrogates::{self, Halves, Parsed},
     wire::Wire,
 };
 
@@ -37,6 +38,8 @@ pub struct Decoder {
     received: usize,
     /// Data of an event that goes on in the next line.
     held: String,
+    /// Of an answer in which half a character was seen.
+    halves: Option<Halves>,
 }
 
 #[derive(Debug)]
@@ -60,6 +63,7 @@ impl Decoder {
             body: Body::Unknown(Vec::new()),
             received: 0,
             held: String::new(),
+            halves: None,
         }
     }
 
@@ -81,7 +85,8 @@ impl Decoder {
         {
             self.line(&text)?;
         }
-        Ok(self.draft.take())
+        let events = self.draft.take();
+        Ok(self.joined(events))
     }
 
     /// The last events, once the server has nothing more to say.
@@ -101,7 +106,15 @@ impl Decoder {
             return Err(ModelError::CutStream);
         }
         self.reader.flush(&mut self.draft);
-        Ok(self.draft.end(self.wire, &self.model))
+        let events = self.draft.end(self.wire, &self.model);
+        Ok(self.joined(events))
+    }
+
+    fn joined(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+        match &mut self.halves {
+            Some(halves) => halves.joined(events),
+            None => events,
+        }
     }
 
     /// The answer has its finish reason; only its usage may be missing.
@@ -124,11 +137,12 @@ impl Decoder {
             Line::Data(data) => {
                 self.held.push_str(data);
                 // Not whole yet: data may go on in another line until the event ends.
-                let Ok(value) = serde_json::from_str(&self.held) else {
+                let Ok(parsed) = surrogates::parse(&self.held) else {
                     self.held.push('\n');
                     return Ok(());
                 };
                 self.held.clear();
+                let value = self.noted(parsed);
                 self.value(&value)
             }
             Line::End if self.held.trim().is_empty() => {
@@ -140,8 +154,8 @@ impl Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<(), ModelError> {
-        let answer: Json = match serde_json::from_str(body) {
-            Ok(answer) => answer,
+        let answer = match surrogates::parse(body) {
+            Ok(parsed) => self.noted(parsed),
             Err(error) if error.is_eof() => return Err(ModelError::CutStream),
             Err(_) => return Err(failure::no_json(body)),
         };
@@ -160,10 +174,21 @@ impl Decoder {
         Ok(())
     }
 
+    fn noted(&mut self, parsed: Parsed) -> Json {
+        if parsed.marked {
+            self.halves.get_or_insert_default();
+        }
+        parsed.value
+    }
+
     fn value(&mut self, value: &Json) -> Result<(), ModelError> {
-        match present(value, "error") {
+        let read = match present(value, "error") {
             Some(error) => Err(failure::reported(error)),
             None => self.reader.read(value, &mut self.draft),
+        };
+        match self.halves {
+            Some(_) => read.map_err(surrogates::mend_error),
+            None => read,
         }
     }
 

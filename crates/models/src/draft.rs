@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use crate::{
     calls::Calls,
+    surrogates,
     weave::{self, Kept},
     wire::Wire,
 };
@@ -29,7 +30,8 @@ pub(crate) struct Draft {
 impl Draft {
     pub(crate) fn say(&mut self, text: &str) {
         if !text.is_empty() {
-            self.text += text.chars().count();
+            let whole = |c: &char| !surrogates::is_second_half(*c);
+            self.text += text.chars().filter(whole).count();
             let text = text.to_owned();
             self.events.push(ModelEvent::TextDelta { text });
         }

@@ -5,12 +5,14 @@ use std::time::Duration;
 use callgate_contract::ModelError;
 use serde_json::Value as Json;
 
+use crate::surrogates;
+
 /// Characters of a server's own words that are worth repeating.
 const LONGEST: usize = 600;
 
 /// A response whose status is not 200.
 pub fn refused(status: u16, retry_after: Option<Duration>, body: &str) -> ModelError {
-    let parsed: Option<Json> = serde_json::from_str(body).ok();
+    let parsed = surrogates::parse_whole(body).ok();
     let error = match &parsed {
         Some(Json::Array(list)) => list.first(),
         whole => whole.as_ref(),

@@ -26,6 +26,7 @@ mod remote;
 pub mod responses;
 mod script;
 mod settings;
+mod surrogates;
 mod transport;
 mod weave;
 mod wire;

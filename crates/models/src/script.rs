@@ -12,7 +12,7 @@ use callgate_contract::{
 };
 use serde_json::Value as Json;
 
-use crate::{decoder::Decoder, error::InvalidModel};
+use crate::{decoder::Decoder, error::InvalidModel, surrogates};
 
 #[derive(Debug)]
 pub struct Script {
@@ -54,7 +54,7 @@ impl Script {
 }
 
 fn answer(line: &str) -> Result<Vec<ModelEvent>, String> {
-    let message: Json = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let message = surrogates::parse_whole(line).map_err(|error| error.to_string())?;
     match message.get("role").and_then(Json::as_str) {
         None | Some("assistant") => {}
         Some(role) => return Err(format!("the role is '{role}', not 'assistant'")),

@@ -81,6 +81,12 @@ fn every_deviation_of_servers_has_its_case() {
         (Wire::Gemini, "cut_before_finish"),
         (Wire::Ollama, "parallel_tool_calls"),
         (Wire::Ollama, "cut_in_a_line"),
+        (Wire::Openai, "half_characters"),
+        (Wire::Openai, "half_characters_in_a_tool_call"),
+        (Wire::Responses, "half_characters"),
+        (Wire::Anthropic, "half_characters"),
+        (Wire::Gemini, "half_characters"),
+        (Wire::Ollama, "half_characters"),
     ] {
         let found = answers(wire).iter().any(|case| case.name == needed);
         assert!(found, "{wire} {needed}");
