@@ -34,6 +34,9 @@ pub struct Completion {
     pub parent: Option<Parent>,
     /// What a later request goes on from.
     pub keep: Option<Keep>,
+    /// The asker hears the words as they come, and cannot take them back: an answer that is cut off
+    /// is not begun anew.
+    pub streamed: bool,
     pub watch: Watch,
     pub cancel: Cancel,
 }
@@ -120,6 +123,7 @@ impl Agent {
                     tools: asked.request.tools,
                     options: asked.request.options,
                     keep: asked.keep,
+                    streamed: asked.streamed,
                     ..Returned::default()
                 }),
                 ..Shape::default()

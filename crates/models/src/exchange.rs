@@ -30,6 +30,8 @@ pub(crate) struct Exchange {
     events: VecDeque<ModelEvent>,
     /// Something of the answer has been told already.
     told: bool,
+    /// The answer was cut off and is asked for again after this wait, unless nobody listens by then.
+    again_in: Option<Duration>,
     /// Keys that this request has not tried.
     fresh_keys: usize,
     tries: u32,
@@ -51,6 +53,7 @@ impl Exchange {
             open: None,
             events: VecDeque::new(),
             told: false,
+            again_in: None,
             fresh_keys,
             tries: 0,
         }
@@ -74,7 +77,9 @@ impl Exchange {
             };
             let key = open.key.clone();
             drop(open);
-            self.again(&key, error).await?;
+            let wait = self.retry_in(&key, error)?;
+            tokio::time::sleep(wait).await;
+            self.connect().await?;
         }
         Err(ModelError::CutStream)
     }
@@ -99,7 +104,8 @@ impl Exchange {
                     failure::refused(refusal.status, refusal.retry_after, &refusal.body)
                 }
             };
-            self.pause(&key, error).await?;
+            let wait = self.retry_in(&key, error)?;
+            tokio::time::sleep(wait).await;
         }
     }
 
@@ -108,6 +114,12 @@ impl Exchange {
             if let Some(event) = self.events.pop_front() {
                 self.told = true;
                 return Some(Ok(event));
+            }
+            if let Some(wait) = self.again_in.take() {
+                tokio::time::sleep(wait).await;
+                if let Err(error) = self.connect().await {
+                    return Some(Err(error));
+                }
             }
             let mut open = self.open.take()?;
             match read(&mut open, self.server.silence).await {
@@ -123,33 +135,28 @@ impl Exchange {
                     let key = open.key.clone();
                     // The connection is closed before anything is waited for.
                     drop(open);
-                    if let Err(error) = self.again(&key, error).await {
-                        return Some(Err(error));
+                    match self.retry_in(&key, error) {
+                        Ok(wait) => self.again_in = Some(wait),
+                        Err(error) => return Some(Err(error)),
+                    }
+                    // Told before it is done: who cannot take back what it heard stops listening,
+                    // and a second answer is never paid for.
+                    if std::mem::take(&mut self.told) {
+                        return Some(Ok(ModelEvent::Restarted));
                     }
                 }
             }
         }
     }
 
-    async fn again(&mut self, key: &Key, error: ModelError) -> Result<(), ModelError> {
-        self.pause(key, error).await?;
-        self.connect().await?;
-        if std::mem::take(&mut self.told) {
-            self.events.push_back(ModelEvent::Restarted);
-        }
-        Ok(())
-    }
-
-    /// Waits until another try makes sense; gives the error back if none does. Every error passes
-    /// here before it is logged or told, so this is where a key that a server repeats is hidden.
-    async fn pause(&mut self, key: &Key, mut error: ModelError) -> Result<(), ModelError> {
+    /// How long to wait until another try makes sense; gives the error back if none does. Every
+    /// error passes here before it is logged or told, so this is where a key that a server repeats
+    /// is hidden.
+    fn retry_in(&mut self, key: &Key, mut error: ModelError) -> Result<Duration, ModelError> {
         if let Some(message) = error.message_mut() {
             key.hide(message);
         }
-        let wait = match &error {
-            ModelError::RateLimited { retry_after, .. } => *retry_after,
-            _ => None,
-        };
+        let wait = error.retry_after();
         let wait = wait.unwrap_or_else(|| pause(self.tries));
         let refused_key = match &error {
             ModelError::Auth { .. } | ModelError::Credits { .. } => Some(LONG_REST),
@@ -161,7 +168,7 @@ impl Exchange {
             if self.fresh_keys > 0 {
                 self.fresh_keys -= 1;
                 tracing::warn!(model = self.server.id, %error, "another key is used");
-                return Ok(());
+                return Ok(Duration::ZERO);
             }
         }
         // Silent once, a server may have lost the request; silent twice, it would be waited for
@@ -176,8 +183,7 @@ impl Exchange {
         self.tries += 1;
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         tracing::warn!(model = self.server.id, %error, wait_ms, "the model is asked again");
-        tokio::time::sleep(wait).await;
-        Ok(())
+        Ok(wait)
     }
 }
 

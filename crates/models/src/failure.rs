@@ -95,7 +95,11 @@ fn sort(status: u16, labels: &str, message: String, retry_after: Option<Duration
         200 if labelled(&["invalid_", "bad_request", "not_found", "image"]) => {
             ModelError::BadRequest { message }
         }
-        200 | 408 | 409 | 425 | 500.. => ModelError::Server { status, message },
+        200 | 408 | 409 | 425 | 500.. => ModelError::Server {
+            status,
+            retry_after,
+            message,
+        },
         _ => ModelError::BadRequest { message },
     }
 }

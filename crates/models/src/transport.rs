@@ -183,8 +183,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         let text = text(RETRY_AFTER.as_str())?;
         let seconds = text.parse::<f64>().ok();
         seconds.or_else(|| {
-            let date = jiff::fmt::rfc2822::parse(text).ok()?;
-            let date = SystemTime::from(date.timestamp());
+            let date = httpdate::parse_http_date(text).ok()?;
             Some(date.duration_since(now).unwrap_or_default().as_secs_f64())
         })
     };
@@ -205,6 +204,12 @@ mod tests {
             ("retry-after-ms", "250", Some(0.25)),
             ("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT", Some(10.0)),
             ("retry-after", "Wed, 21 Oct 2015 07:00:00 GMT", Some(0.0)),
+            (
+                "retry-after",
+                "Wednesday, 21-Oct-15 07:28:00 GMT",
+                Some(10.0),
+            ),
+            ("retry-after", "Wed Oct 21 07:28:00 2015", Some(10.0)),
             ("retry-after", "soon", None),
             ("retry-after", "-1", None),
             ("retry-after", "1e300", None),

@@ -161,6 +161,9 @@ impl Turn {
             begun = true;
             while let Some(event) = stream.next().await {
                 let event = event?;
+                if event == ModelEvent::Restarted && self.is_heard() {
+                    return Err(ModelError::CutStream);
+                }
                 self.tell_event(&event).await;
                 reply.absorb(event);
             }

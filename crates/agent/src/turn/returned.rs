@@ -17,6 +17,8 @@ pub(crate) struct Returned {
     pub(crate) tools: Shared<ToolSpec>,
     pub(crate) options: ModelOptions,
     pub(crate) keep: Option<Keep>,
+    /// Words are with the asker as soon as they are told.
+    pub(crate) streamed: bool,
     /// Calls that are left to the asker.
     pub(crate) calls: Vec<ToolCall>,
     pub(crate) finish: FinishReason,
@@ -33,6 +35,7 @@ impl Default for Returned {
             tools: Shared::default(),
             options: ModelOptions::default(),
             keep: None,
+            streamed: false,
             calls: Vec::new(),
             finish: FinishReason::default(),
             failure: None,
@@ -51,6 +54,12 @@ impl Turn {
     /// The answer is the asker's and nobody else hears it.
     pub(crate) fn is_returned(&self) -> bool {
         self.shape.returned.is_some()
+    }
+
+    /// Has the asker heard words of this round that it cannot take back?
+    pub(crate) fn is_heard(&self) -> bool {
+        let asker = self.shape.returned.as_ref();
+        asker.is_some_and(|asker| asker.streamed && asker.voice.has_begun())
     }
 
     /// The asker's tools beside the methods; one of its own goes before a method of that name.

@@ -47,6 +47,12 @@ impl Voice {
         self.heard().said
     }
 
+    /// Has anything of this round been told?
+    pub(crate) fn has_begun(&self) -> bool {
+        let heard = self.heard();
+        heard.told.last().is_some_and(|piece| *piece != Told::Round)
+    }
+
     fn begin(&self) {
         let mut heard = self.heard();
         heard.told.push(Told::Round);

@@ -21,6 +21,7 @@ fn asked(text: &str) -> Completion {
         request: ModelRequest::new(vec![ModelMessage::user(text)]),
         parent: None,
         keep: None,
+        streamed: false,
         watch: Watch::default(),
         cancel: Cancel::default(),
     }

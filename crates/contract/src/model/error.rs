@@ -26,8 +26,14 @@ pub enum ModelError {
     #[error("the model refused the request: {message}")]
     BadRequest { message: String },
     /// The provider failed or is overloaded; another try may succeed.
-    #[error("the model's server failed (status {status}): {message}")]
-    Server { status: u16, message: String },
+    #[error("the model's server failed (status {status}){}: {message}", wait(*retry_after))]
+    Server {
+        status: u16,
+        /// How long the server wants to be left alone, where it said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<Duration>,
+        message: String,
+    },
     /// The answer ended before its finish reason: what arrived of it must not be used.
     #[error("the model's answer was cut off before its end")]
     CutStream,
@@ -54,6 +60,15 @@ impl ModelError {
                 | ModelError::Timeout { .. }
                 | ModelError::Unreachable { .. }
         )
+    }
+
+    /// How long the server wants to be left alone, where it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            ModelError::RateLimited { retry_after, .. }
+            | ModelError::Server { retry_after, .. } => *retry_after,
+            _ => None,
+        }
     }
 
     /// The words of whoever failed, where the error has any.

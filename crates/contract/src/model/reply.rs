@@ -27,7 +27,8 @@ pub enum ModelEvent {
     Finished {
         reason: FinishReason,
     },
-    /// The answer was cut off and is asked for again: forget all of it so far.
+    /// The answer was cut off and is asked for again with the next event: forget all of it so far.
+    /// Whoever drops the stream now causes no second request.
     Restarted,
     /// Not the model that was asked gives this answer, but this one, its replacement.
     Replaced {

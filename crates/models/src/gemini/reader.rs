@@ -46,6 +46,7 @@ impl Reader for Contents {
                 let words = text(candidate, "finishMessage");
                 return Err(ModelError::Server {
                     status: 200,
+                    retry_after: None,
                     message: format!("{reason} {words}").trim_end().to_owned(),
                 });
             }

@@ -193,6 +193,7 @@ async fn refusals_are_told_apart() {
         let broken = refused("Break down").await;
         let expected = ModelError::Server {
             status: 500,
+            retry_after: None,
             message: "Something broke.".into(),
         };
         assert_eq!(broken, expected, "{wire}");

@@ -63,26 +63,38 @@ async fn a_wrong_key_is_left_for_another_and_the_last_one_is_final() {
     assert_eq!(keys_used(&server), ["a", "b"]);
 }
 
+/// Servers that say when to come back.
+const BUSY: [&str; 3] = [LIMITED, "503 Service Unavailable", "529 Overloaded"];
+
 #[tokio::test]
 async fn with_one_key_the_wait_that_is_asked_for_is_kept() {
-    let limited = Reply::new(LIMITED, "retry-after: 1\r\n", "");
-    let server = Server::start(vec![limited, Reply::saying("Hi")]).await;
-    let begun = Instant::now();
-    server.model().complete(hello()).await.unwrap();
-    // Not before: how much later is the machine's affair.
-    assert!(begun.elapsed() >= Duration::from_secs(1));
+    for status in BUSY {
+        let busy = Reply::new(status, "retry-after: 1\r\n", "");
+        let server = Server::start(vec![busy, Reply::saying("Hi")]).await;
+        let begun = Instant::now();
+        server.model().complete(hello()).await.unwrap();
+        // Not before: how much later is the machine's affair.
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{status}");
+    }
 }
 
 #[tokio::test]
 async fn a_wait_too_long_is_left_to_the_loop() {
-    let limited = Reply::new(LIMITED, "retry-after: 3600\r\n", "");
-    let server = Server::start(vec![limited]).await;
-    let error = server.model().complete(hello()).await.unwrap_err();
-    let asked = Some(Duration::from_secs(3600));
-    assert!(
-        matches!(error, ModelError::RateLimited { retry_after, .. } if retry_after == asked),
-        "{error:?}"
-    );
+    for (status, header) in BUSY.into_iter().flat_map(|status| {
+        let headers = [
+            "retry-after: 3600\r\n",
+            "retry-after: Fri, 31 Dec 2100 23:59:59 GMT\r\n",
+        ];
+        headers.map(|header| (status, header))
+    }) {
+        let busy = Reply::new(status, header, "");
+        let server = Server::start(vec![busy, Reply::saying("Hi")]).await;
+        let error = server.model().complete(hello()).await.unwrap_err();
+        let asked = error.retry_after().unwrap();
+        assert!(asked >= Duration::from_secs(3600), "{error:?}");
+        assert!(error.to_string().contains("try again in"), "{error}");
+        assert_eq!(server.requests().len(), 1, "{status} {header}");
+    }
 }
 
 #[tokio::test]
@@ -115,6 +127,7 @@ async fn a_server_that_keeps_failing_is_an_error_in_its_words() {
     let error = without_retries(&server).complete(hello()).await;
     let expect = ModelError::Server {
         status: 503,
+        retry_after: None,
         message: "503 Maintenance".to_owned(),
     };
     assert_eq!(error, Err(expect));

@@ -127,6 +127,20 @@ async fn an_answer_cut_off_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn whoever_stops_listening_when_an_answer_is_cut_off_causes_no_second_request() {
+    let replies = vec![
+        Reply::stream(&delta("The ans")),
+        Reply::saying("The answer."),
+    ];
+    let server = Server::start(replies).await;
+    let mut stream = server.model().stream(hello()).await.unwrap();
+    assert_eq!(next(&mut stream).await, said("The ans"));
+    assert_eq!(next(&mut stream).await, ModelEvent::Restarted);
+    drop(stream);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_whole_answer_holds_nothing_of_the_one_cut_off() {
     let broken = Reply::new("200 OK", "content-length: 5000\r\n", &delta("The ans"));
     let server = Server::start(vec![broken, Reply::saying("The answer.")]).await;

@@ -38,8 +38,6 @@ pub(super) struct Answering {
     cancel: Cancel,
     /// What was looked at before its time.
     seen: VecDeque<Step>,
-    /// Words of this round are on their way to the asker.
-    spoke: bool,
 }
 
 impl OpenAi {
@@ -57,7 +55,6 @@ impl OpenAi {
             turn: Some(turn),
             cancel,
             seen: VecDeque::new(),
-            spoke: false,
         })
     }
 }
@@ -71,23 +68,10 @@ impl Answering {
         self.turn.as_ref()?;
         while let Some(event) = self.events.recv().await {
             match event {
-                TurnEvent::Round { .. } => {
-                    self.spoke = false;
-                    return Some(Step::Round);
-                }
-                TurnEvent::Text { text } => {
-                    self.spoke = true;
-                    return Some(Step::Text(text));
-                }
-                TurnEvent::Thought { text } => {
-                    self.spoke = true;
-                    return Some(Step::Thought(text));
-                }
-                TurnEvent::Restarted if self.spoke => {
-                    self.cancel.cancel();
-                    self.turn = None;
-                    return Some(Step::Failed(Failure::lost()));
-                }
+                TurnEvent::Round { .. } => return Some(Step::Round),
+                TurnEvent::Text { text } => return Some(Step::Text(text)),
+                TurnEvent::Thought { text } => return Some(Step::Thought(text)),
+                // No answer begins anew once words of it were told.
                 _ => {}
             }
         }
@@ -221,7 +205,6 @@ mod tests {
             turn: Some(tokio::spawn(std::future::pending())),
             cancel: Cancel::default(),
             seen: VecDeque::new(),
-            spoke: false,
         };
         tell.send(TurnEvent::Round { number: 1 }).unwrap();
         let mut begun = answering.begun_within(Duration::ZERO).await.unwrap();

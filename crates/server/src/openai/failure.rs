@@ -132,11 +132,6 @@ impl Failure {
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
     }
 
-    /// Words of an answer have left already, and the model began anew.
-    pub(super) fn lost() -> Self {
-        Failure::server("the model's answer was cut off after a part of it was sent: ask again")
-    }
-
     pub(super) fn cut_off() -> Self {
         Failure::server("the answer was cut off: the server's log says why")
     }
@@ -152,6 +147,14 @@ impl Failure {
             // errors, all that it did would be done once more.
             (TurnStop::Error, None) => None,
             (TurnStop::Answered | TurnStop::Silent | TurnStop::Limit, _) => None,
+        }
+    }
+
+    /// Worth asking again when the model's server says so.
+    fn after(self, error: &ModelError) -> Self {
+        Failure {
+            retry_after: error.retry_after().map(|time| time.as_secs().max(1)),
+            ..self
         }
     }
 
@@ -175,17 +178,14 @@ impl From<&ModelError> for Failure {
         use ModelError as E;
         let text = error.to_string();
         match error {
-            E::RateLimited { retry_after, .. } => Failure {
-                retry_after: retry_after.map(|time| time.as_secs().max(1)),
-                ..Failure::rate(text)
-            },
+            E::RateLimited { .. } => Failure::rate(text).after(error),
             E::Credits { .. } => Failure::rate(text).code("insufficient_quota"),
             E::ContextLength { .. } => {
                 Failure::bad("messages", text).code("context_length_exceeded")
             }
             E::BadRequest { .. } => Failure::unreadable(text),
+            E::Server { .. } => Failure::server(text).after(error),
             E::Auth { .. }
-            | E::Server { .. }
             | E::CutStream
             | E::Timeout { .. }
             | E::Unreachable { .. }

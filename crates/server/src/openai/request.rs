@@ -67,6 +67,7 @@ impl Request {
             },
             parent: self.asker.parent,
             keep,
+            streamed: self.streams,
             watch: Watch::default(),
             cancel: Cancel::default(),
         }
