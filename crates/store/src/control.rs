@@ -1,6 +1,9 @@
 //! The control socket: JSON lines between the owner of a data directory and other commands of the
-//! same user. A request is answered by any number of events and one answer. It refuses other users,
-//! long lines and peers that stall; it knows no command.
+//! same user. A peer's first line is the key; then each request is answered by any number of events
+//! and one answer. It refuses other users, peers without the key, long lines and peers that stall; it
+//! knows no command.
+
+mod key;
 
 use std::{
     fs::File,
@@ -25,10 +28,13 @@ use tokio::{
     time::timeout,
 };
 
+use self::key::ControlKey;
 use crate::owner::{Handler, OwnerError, SOCKET};
 
 /// Bytes of one request or answer.
 const MAX_LINE: u64 = 16 << 20;
+/// Bytes of a peer's first line, before it has shown that it may speak.
+const MAX_KEY_LINE: u64 = 256;
 /// How long a peer may take to send its next line, or to accept an answer.
 const STALL: Duration = Duration::from_secs(10);
 /// Connections served at once; more wait to be accepted.
@@ -85,9 +91,11 @@ pub async fn request(
     let directory = File::open(data).map_err(not_running)?;
     let connecting = UnixStream::connect(short_path(&directory)).await;
     let mut stream = BufReader::new(connecting.map_err(not_running)?);
-    write_line(&mut stream, request).await?;
+    let key = ControlKey::read(&directory).map_err(not_running)?;
+    write_line(&mut stream, key.as_str()).await?;
+    write_line(&mut stream, &request.to_string()).await?;
     loop {
-        let Some(line) = read_line(&mut stream).await? else {
+        let Some(line) = read_line(&mut stream, MAX_LINE).await? else {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         };
         match serde_json::from_slice(&line)? {
@@ -97,7 +105,14 @@ pub async fn request(
     }
 }
 
-pub(crate) fn listen(directory: &File) -> io::Result<UnixListener> {
+/// Where an owner is asked, by those who have its key.
+pub(crate) struct Listening {
+    listener: UnixListener,
+    key: ControlKey,
+}
+
+pub(crate) fn listen(directory: &File) -> io::Result<Listening> {
+    let key = ControlKey::make(directory)?;
     match rustix::fs::unlinkat(directory, SOCKET, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
@@ -106,7 +121,7 @@ pub(crate) fn listen(directory: &File) -> io::Result<UnixListener> {
     // Until this line the directory's own mode keeps others out.
     let mode = Mode::RUSR | Mode::WUSR;
     rustix::fs::chmodat(directory, SOCKET, mode, AtFlags::empty())?;
-    Ok(listener)
+    Ok(Listening { listener, key })
 }
 
 /// A socket's address holds 107 bytes; through the descriptor any directory fits.
@@ -117,7 +132,8 @@ fn short_path(directory: &File) -> PathBuf {
 
 /// One task per connection, so that a slow command delays nobody; dropping the set ends them with
 /// the owner. The semaphore bounds how many there are.
-pub(crate) async fn answer(listener: UnixListener, handler: Handler) -> Result<(), OwnerError> {
+pub(crate) async fn answer(listening: Listening, handler: Handler) -> Result<(), OwnerError> {
+    let Listening { listener, key } = listening;
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
@@ -135,9 +151,9 @@ pub(crate) async fn answer(listener: UnixListener, handler: Handler) -> Result<(
                 continue;
             }
         };
-        let handler = Arc::clone(&handler);
+        let (handler, key) = (Arc::clone(&handler), key.clone());
         connections.spawn(async move {
-            if let Err(error) = converse(stream, handler).await {
+            if let Err(error) = converse(stream, &key, handler).await {
                 tracing::debug!(%error, "a control connection broke");
             }
             drop(place);
@@ -151,14 +167,19 @@ fn same_user(stream: &UnixStream) -> bool {
     peer.is_ok_and(|peer| peer == own || peer == 0)
 }
 
-async fn converse(stream: UnixStream, handler: Handler) -> io::Result<()> {
+async fn converse(stream: UnixStream, key: &ControlKey, handler: Handler) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
-    while let Some(line) = stalled(read_line(&mut stream)).await? {
+    let first = stalled(read_line(&mut stream, MAX_KEY_LINE)).await?;
+    if !first.is_some_and(|line| key.is(line.trim_ascii_end())) {
+        tracing::warn!("a process of this user asked at the control socket without its key");
+        return Ok(());
+    }
+    while let Some(line) = stalled(read_line(&mut stream, MAX_LINE)).await? {
         let answer = match serde_json::from_slice(&line) {
             Ok(request) => handle(&mut stream, &handler, request).await,
             Err(error) => json!({ "error": format!("the request is not JSON: {error}") }),
         };
-        stalled(write_line(&mut stream, &json!(Line::Answer(answer)))).await?;
+        stalled(write_line(&mut stream, &line_of(Line::Answer(answer)))).await?;
     }
     Ok(())
 }
@@ -172,7 +193,7 @@ async fn handle(stream: &mut BufReader<UnixStream>, handler: &Handler, request: 
         tokio::select! {
             biased;
             Some(event) = told.recv() => {
-                let line = json!(Line::Event(event));
+                let line = line_of(Line::Event(event));
                 if listens && stalled(write_line(stream, &line)).await.is_err() {
                     listens = false;
                     told.close();
@@ -181,7 +202,7 @@ async fn handle(stream: &mut BufReader<UnixStream>, handler: &Handler, request: 
             answer = &mut answering => {
                 while let Ok(event) = told.try_recv() {
                     // If this fails, so will the answer.
-                    let _ = stalled(write_line(stream, &json!(Line::Event(event)))).await;
+                    let _ = stalled(write_line(stream, &line_of(Line::Event(event)))).await;
                 }
                 return answer;
             }
@@ -205,19 +226,24 @@ async fn stalled<T>(step: impl Future<Output = io::Result<T>>) -> io::Result<T> 
 }
 
 /// A whole line, or `None` at the end.
-async fn read_line(stream: &mut BufReader<UnixStream>) -> io::Result<Option<Vec<u8>>> {
+async fn read_line(stream: &mut BufReader<UnixStream>, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    stream.take(MAX_LINE).read_until(b'\n', &mut line).await?;
+    stream.take(limit).read_until(b'\n', &mut line).await?;
     match line.last() {
         Some(b'\n') => Ok(Some(line)),
         None => Ok(None),
-        Some(_) if line.len() as u64 == MAX_LINE => Err(io::ErrorKind::FileTooLarge.into()),
+        Some(_) if line.len() as u64 == limit => Err(io::ErrorKind::FileTooLarge.into()),
         Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 
-async fn write_line(stream: &mut BufReader<UnixStream>, value: &Json) -> io::Result<()> {
-    let mut line = value.to_string();
-    line.push('\n');
-    stream.get_mut().write_all(line.as_bytes()).await
+fn line_of(line: Line) -> String {
+    json!(line).to_string()
+}
+
+async fn write_line(stream: &mut BufReader<UnixStream>, line: &str) -> io::Result<()> {
+    stream
+        .get_mut()
+        .write_all(format!("{line}\n").as_bytes())
+        .await
 }

@@ -1,5 +1,6 @@
 //! [`Owner`]: the one process that may recover and run turns in a data directory. It holds
-//! `DIR/lock`, which the kernel frees however the process ends, and listens on `DIR/control.sock`.
+//! `DIR/lock`, which the kernel frees however the process ends, and listens on `DIR/control.sock` to
+//! those who can read `DIR/control.key`.
 
 use std::{
     fs::File,
@@ -82,11 +83,11 @@ impl Owner {
     /// Answers control requests until dropped. A socket file left by a dead owner is replaced.
     pub async fn serve(&self, handler: Handler) -> Result<(), OwnerError> {
         let listening = control::listen(&self.directory);
-        let listener = listening.map_err(|source| OwnerError::Directory {
+        let listening = listening.map_err(|source| OwnerError::Directory {
             path: self.path.clone(),
             source,
         })?;
-        control::answer(listener, handler).await
+        control::answer(listening, handler).await
     }
 }
 

@@ -130,12 +130,13 @@ async fn the_socket_is_private_and_answers_line_by_line() {
     let talk = async {
         asked_until_answered(data).await;
         let socket = data.join("control.sock");
-        for file in ["control.sock", "lock"] {
+        for file in ["control.sock", "control.key", "lock"] {
             let mode = std::fs::metadata(data.join(file)).unwrap().permissions();
             assert_eq!(mode.mode() & 0o777, 0o600, "{file}");
         }
         let mut stream = UnixStream::connect(&socket).await.unwrap();
-        let lines = "{\"a\":\"你\"}\nnot json\n[1]\n";
+        let key = std::fs::read_to_string(data.join("control.key")).unwrap();
+        let lines = format!("{key}\n{{\"a\":\"你\"}}\nnot json\n[1]\n");
         stream.write_all(lines.as_bytes()).await.unwrap();
         stream.shutdown().await.unwrap();
         let mut answers = String::new();
@@ -147,6 +148,10 @@ async fn the_socket_is_private_and_answers_line_by_line() {
 
         // A line without end is cut off, and costs the owner nothing more.
         let mut stream = UnixStream::connect(&socket).await.unwrap();
+        stream
+            .write_all(format!("{key}\n").as_bytes())
+            .await
+            .unwrap();
         let flood = vec![b'x'; 1 << 20];
         while stream.write_all(&flood).await.is_ok() {}
         assert_eq!(asked_until_answered(data).await, json!({"asked": 1}));
@@ -155,6 +160,66 @@ async fn the_socket_is_private_and_answers_line_by_line() {
         ended = owner.serve(echo()) => panic!("{ended:?}"),
         () = talk => {}
     }
+}
+
+/// What a peer that sends `lines` is answered, to the end.
+async fn answered(socket: &Path, lines: &str) -> String {
+    let mut stream = UnixStream::connect(socket).await.unwrap();
+    // It may be hung up on before it has said all.
+    let _ = stream.write_all(lines.as_bytes()).await;
+    let mut answers = Vec::new();
+    let _ = stream.read_to_end(&mut answers).await;
+    String::from_utf8(answers).unwrap()
+}
+
+#[tokio::test]
+async fn the_user_alone_is_no_credential() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = asked.clone();
+    let handler: Handler = Arc::new(move |_, _| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        Box::pin(async { json!("done") })
+    });
+    let owner = Owner::acquire(data).unwrap();
+    let talk = async {
+        asked_until_answered(data).await;
+        let socket = data.join("control.sock");
+        let key = std::fs::read_to_string(data.join("control.key")).unwrap();
+        assert_eq!(key.len(), 64);
+        let wrong = "0".repeat(64);
+        let cut = key.split_at(63).0;
+        for first in [
+            "",
+            "{}",
+            &wrong,
+            cut,
+            &format!("{key}0"),
+            &"x".repeat(1 << 20),
+        ] {
+            assert_eq!(answered(&socket, &format!("{first}\n{{}}\n")).await, "");
+        }
+        assert_eq!(answered(&socket, "{}\n{}\n{}\n").await, "");
+        assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 1);
+        key
+    };
+    let key = tokio::select! {
+        ended = owner.serve(handler) => panic!("{ended:?}"),
+        key = talk => key,
+    };
+    drop(owner);
+
+    // The next owner has another.
+    let owner = Owner::acquire(data).unwrap();
+    tokio::select! {
+        ended = owner.serve(echo()) => panic!("{ended:?}"),
+        _ = asked_until_answered(data) => {}
+    }
+    assert_ne!(
+        std::fs::read_to_string(data.join("control.key")).unwrap(),
+        key
+    );
 }
 
 #[tokio::test]
