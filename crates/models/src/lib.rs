@@ -16,6 +16,7 @@ mod fallback;
 pub mod format;
 mod gemini;
 mod keys;
+mod limit;
 mod lines;
 mod local;
 pub mod ollama;

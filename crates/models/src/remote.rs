@@ -18,6 +18,7 @@ use crate::{
     error::InvalidModel,
     exchange::Exchange,
     keys::{Key, Keys},
+    limit::Lessons,
     price,
     settings::ModelSettings,
     wire::{Dialect, Wire},
@@ -32,6 +33,8 @@ pub struct Remote {
     accepts: Accepts,
     answers_at: Arc<str>,
     embeddings_at: Option<Arc<str>>,
+    /// Which limits of answers its server takes.
+    limits: Lessons,
 }
 
 /// How a model's server is spoken to, and how patiently.
@@ -75,8 +78,33 @@ impl Remote {
                 return_reasoning: settings.return_reasoning,
             },
             options: settings.options,
+            limits: Lessons::default(),
             accepts: settings.accepts.unwrap_or_else(|| wire.usually_accepts()),
         })
+    }
+
+    async fn begin(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let most = request.output_limit;
+        loop {
+            request.output_limit = self.limits.needed(most);
+            let error = match self.exchange(&request).begin().await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => error,
+            };
+            // Refused before anything was read: it has cost nothing.
+            match request.output_limit {
+                Some(limit) if self.limits.learn(limit, &error) => {}
+                _ => return Err(error),
+            }
+        }
+    }
+
+    fn exchange(&self, request: &ModelRequest) -> Exchange {
+        let mut dialect = self.dialect.clone();
+        dialect.max_completion_tokens |= self.limits.newer_name();
+        let body = self.server.wire.body(&dialect, request).to_string();
+        let (server, url) = (Arc::clone(&self.server), Arc::clone(&self.answers_at));
+        Exchange::new(server, url, body.into_bytes())
     }
 
     async fn embedded(&self, texts: &[String]) -> Result<Embeddings, ModelError> {
@@ -105,10 +133,7 @@ impl Remote {
 impl Model for Remote {
     fn stream(&self, mut request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         request.options = request.options.or(&self.options);
-        let body = self.server.wire.body(&self.dialect, &request).to_string();
-        let (server, url) = (Arc::clone(&self.server), Arc::clone(&self.answers_at));
-        let exchange = Exchange::new(server, url, body.into_bytes());
-        Box::pin(exchange.begin())
+        Box::pin(self.begin(request))
     }
 
     fn accepts(&self) -> Accepts {

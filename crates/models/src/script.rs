@@ -8,7 +8,7 @@ use std::{
 };
 
 use callgate_contract::{
-    Accepts, BoxFuture, Model, ModelError, ModelEvent, ModelRequest, ModelStream,
+    About, Accepts, BoxFuture, Model, ModelError, ModelEvent, ModelRequest, ModelStream, Price,
 };
 use serde_json::Value as Json;
 
@@ -75,6 +75,14 @@ impl Model for Script {
             ModelError::Exhausted { message }
         });
         Box::pin(std::future::ready(stream))
+    }
+
+    /// Nobody charges for what is read from a file. What its lines say they cost is counted.
+    fn about(&self) -> About {
+        About {
+            price: Some(Price::FREE),
+            ..About::default()
+        }
     }
 
     /// A script never looks, so nothing need be kept from it.

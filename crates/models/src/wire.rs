@@ -8,7 +8,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::{anthropic, decoder::Reader, gemini, ollama, openai, responses};
+use crate::{anthropic, decoder::Reader, gemini, limit, ollama, openai, responses};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,13 +82,17 @@ impl Wire {
 
     /// The request's body. Pure: the same request gives the same body.
     pub fn body(self, dialect: &Dialect, request: &ModelRequest) -> Json {
-        match self {
+        let mut body = match self {
             Wire::Openai => openai::body(dialect, request),
             Wire::Responses => responses::body(dialect, request),
             Wire::Anthropic => anthropic::body(dialect, request),
             Wire::Gemini => gemini::body(dialect, request),
             Wire::Ollama => ollama::body(dialect, request),
+        };
+        if let Some(most) = request.output_limit {
+            limit::apply(self, dialect, &mut body, most);
         }
+        body
     }
 
     /// Where one wire means one family of models, they all take the same.

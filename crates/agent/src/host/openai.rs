@@ -27,6 +27,7 @@ pub(super) fn request(body: Json) -> Result<ModelRequest, String> {
         messages,
         tools,
         options: options(body)?,
+        output_limit: None,
     })
 }
 

@@ -14,6 +14,9 @@ pub struct ModelRequest {
     pub tools: Shared<ToolSpec>,
     #[serde(default)]
     pub options: ModelOptions,
+    /// The most tokens that the answer may take, whatever the options say: what a budget has left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_limit: Option<u32>,
 }
 
 impl ModelRequest {

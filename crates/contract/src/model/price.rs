@@ -41,6 +41,29 @@ impl Price {
         long: None,
     };
 
+    /// How many tokens of an answer `money` (in millionths) still pays for once `input` tokens are
+    /// paid at their dearest; `None` where it does not even pay for those.
+    pub fn answer_for(&self, money: u64, input: u64) -> Option<u64> {
+        let dearest = self.written.is_some_and(|written| written > self.input);
+        let read = Usage {
+            input,
+            written: if dearest { input } else { 0 },
+            ..Usage::default()
+        };
+        let left = money.checked_sub(self.of(&read))?;
+        let times = match self.long {
+            Some(long) if input > long.above => long.output,
+            _ => 1.0,
+        };
+        let each = self.output * times;
+        if each <= 0.0 {
+            return Some(u64::MAX);
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let count = (tokens(left) / each).floor() as u64;
+        Some(count)
+    }
+
     /// In millionths of the currency, rounded up: what costs anything never counts as nothing.
     pub fn of(&self, usage: &Usage) -> u64 {
         let (times_input, times_output) = match self.long {
@@ -121,6 +144,18 @@ mod tests {
             ..cheap
         };
         assert_eq!(free.of(&usage(1_000_000, 0, 0, 9)), 0);
+    }
+
+    #[test]
+    fn what_is_left_pays_for_the_prompt_first() {
+        let price = price();
+        // A thousand tokens written into the cache cost 3,750.
+        assert_eq!(price.answer_for(3_749, 1000), None);
+        assert_eq!(price.answer_for(3_750, 1000), Some(0));
+        assert_eq!(price.answer_for(3_750 + 150 + 14, 1000), Some(10));
+        assert_eq!(Price::FREE.answer_for(0, 1000), Some(u64::MAX));
+        let spent = price.of(&usage(1000, 0, 1000, 10));
+        assert_eq!(price.answer_for(spent, 1000), Some(10));
     }
 
     #[test]

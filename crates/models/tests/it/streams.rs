@@ -63,6 +63,24 @@ async fn everything_configured_is_on_the_wire() {
 }
 
 #[tokio::test]
+async fn a_limit_that_the_model_cannot_reach_is_left_out_from_then_on() {
+    let refusal = json!({"error": {"message": "max_tokens is too large: 90000. This model \
+        supports at most 16384 completion tokens, whereas you provided 90000."}});
+    let refused = Reply::new("400 Bad Request", "", &refusal.to_string());
+    let answers = [(); 3].map(|()| Reply::saying("Hi"));
+    let server = Server::start([refused].into_iter().chain(answers).collect()).await;
+    let model = server.model();
+    for limit in [90_000, 100_000, 5_000] {
+        let mut request = hello();
+        request.output_limit = Some(limit);
+        assert_eq!(model.complete(request).await.unwrap().text, "Hi");
+    }
+    let limits = server.requests().into_iter();
+    let limits: Vec<_> = limits.map(|it| it.body["max_tokens"].as_u64()).collect();
+    assert_eq!(limits, [Some(90_000), None, None, Some(5_000)]);
+}
+
+#[tokio::test]
 async fn a_header_of_ones_own_replaces_the_key() {
     let server = Server::start(vec![Reply::saying("Hi")]).await;
     let mut settings = server.settings();

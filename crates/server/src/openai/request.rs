@@ -64,6 +64,7 @@ impl Request {
                 messages: messages.into(),
                 tools: self.tools.into(),
                 options,
+                output_limit: None,
             },
             parent: self.asker.parent,
             keep,
