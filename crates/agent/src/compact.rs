@@ -1,11 +1,15 @@
 //! Compaction: a long history is summarised by a row of its own. Nothing is deleted; later turns see
 //! the summary and what came after it.
 
-use callgate_contract::{Cancel, ModelMessage, ModelRequest, Origin, Part, Payer};
+use callgate_contract::{Cancel, FinishReason, ModelMessage, ModelRequest, Origin, Part, Payer};
 use callgate_store::{Conversation, NewMessage, Persona};
 use serde_json::json;
 
-use crate::{Agent, TurnError, recall::History, spending::Spender};
+use crate::{
+    Agent, TurnError,
+    recall::History,
+    spending::{Need, Spender},
+};
 
 const INSTRUCTION: &str = "Summarise the conversation above for your own later use: what the people \
     want, what was decided, done and found out, names, numbers and open questions. Leave out small \
@@ -32,6 +36,7 @@ impl Asker<'_> {
                 method: Some("compact".to_owned()),
                 ..Payer::default()
             },
+            stopped: self.cancel.clone(),
         }
     }
 }
@@ -83,7 +88,7 @@ impl Agent {
         };
         let told = old.iter().map(|row| row.message.to_string());
         let told = told.collect::<Vec<_>>().join("\n");
-        let request = ModelRequest::new(vec![
+        let mut request = ModelRequest::new(vec![
             ModelMessage::system(persona.map_or("", |persona| &persona.system_prompt)),
             ModelMessage::User {
                 parts: vec![Part::text(told), Part::text(INSTRUCTION)],
@@ -97,9 +102,11 @@ impl Agent {
             .value;
         let model = self.models().choose(settings.model.as_deref());
         let spender = asker.spender(conversation);
-        if self.over_budget(&spender).await?.is_some() {
+        let admitted = self.admit(&spender, model, || Need::of(&request)).await?;
+        let Ok(limit) = admitted else {
             return Ok(false);
-        }
+        };
+        request.output_limit = limit.as_ref().map(|limit| limit.tokens);
         let reply = tokio::select! {
             reply = model.model.complete(request) => reply,
             () = asker.cancel.cancelled() => return Ok(false),
@@ -108,7 +115,11 @@ impl Agent {
             Ok(reply) => {
                 let by = reply.model.as_deref().unwrap_or(&model.id);
                 self.spent(&spender, by, reply.usage).await;
-                reply.text
+                // Half a summary would stand for all that was said.
+                match reply.finish {
+                    FinishReason::Length => return Ok(false),
+                    _ => reply.text,
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "the history could not be summarised");

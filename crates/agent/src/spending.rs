@@ -1,16 +1,33 @@
-//! Money and tokens: whether somebody may spend more, asked before each request to a model, and the
-//! record of what was spent.
+//! Money and tokens: whether somebody may ask a model for something, decided before the request is
+//! sent by what it may take at most, and the record of what was spent. A budget is never found out
+//! to be over after the fact: a request that it cannot hold is not made, and an answer is cut short
+//! where the budget ends.
 
-use std::fmt::Write;
+mod holds;
+mod limit;
 
-use callgate_contract::{Caller, ConversationId, Models, Payer, SessionKey, Usage};
-use callgate_store::{Charge, Expense, Scope, Spent};
+use std::{
+    pin::pin,
+    time::{Duration, Instant},
+};
+
+use callgate_contract::{
+    Caller, Cancel, ConversationId, Models, NamedModel, Payer, SessionKey, Usage,
+};
+use callgate_store::{Charge, Expense, Scope};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     Agent, TurnError,
     settings::{Allowance, Budgets},
 };
+use holds::Held;
+pub(crate) use holds::Holds;
+pub(crate) use limit::{Admission, Need, OutputLimit};
+use limit::{Limit, Prices, tightest};
+
+/// How long a request waits for others under way that hold what it needs.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// For whom a model is asked.
 #[derive(Clone, Debug)]
@@ -19,6 +36,8 @@ pub(crate) struct Spender {
     pub(crate) user: String,
     pub(crate) conversation: Option<ConversationId>,
     pub(crate) payer: Payer,
+    /// Nobody wants the answer any more.
+    pub(crate) stopped: Cancel,
 }
 
 impl Spender {
@@ -28,6 +47,7 @@ impl Spender {
             user: caller.user.clone(),
             conversation: None,
             payer: caller.grant.budget.payer().clone(),
+            stopped: caller.grant.budget.cancel().clone(),
         }
     }
 
@@ -41,7 +61,7 @@ impl Spender {
     }
 
     /// Each with whose it is, and what can be done about it.
-    fn scopes(&self, agent: &Agent) -> Vec<Limit<'_>> {
+    fn limits(&self, agent: &Agent) -> Vec<Limit<'_>> {
         let budgets = agent.settings().budgets.clone();
         let since = midnight();
         let (user, session) = (&self.user, &self.session);
@@ -87,28 +107,68 @@ impl Spender {
     }
 }
 
-struct Limit<'a> {
-    whose: &'static str,
-    /// How the settings begin that hold it.
-    key: &'static str,
-    remedy: &'static str,
-    scope: Scope<'a>,
-    allowance: Allowance,
-}
-
 impl Agent {
-    /// Why `spender` must not ask a model, if so, in words for the user.
-    pub(crate) async fn over_budget(&self, spender: &Spender) -> Result<Option<String>, TurnError> {
-        for limit in spender.scopes(self) {
-            if limit.allowance == Allowance::default() {
-                continue;
+    /// May `spender` ask `model` for what takes this much? The one place where budgets are asked.
+    /// What comes back is kept until what was spent is on record.
+    pub(crate) async fn admit(
+        &self,
+        spender: &Spender,
+        model: &NamedModel,
+        need: impl FnOnce() -> Need,
+    ) -> Result<Admission, TurnError> {
+        let mut limits = spender.limits(self);
+        limits.retain(|limit| limit.allowance != Allowance::default());
+        if limits.is_empty() {
+            return Ok(Ok(None));
+        }
+        // Counting takes time, and mostly there is no limit.
+        let need = need();
+        let holds = &self.sessions().holds;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut released = pin!(holds.released());
+            released.as_mut().enable();
+            {
+                let _one_at_a_time = holds.admitting().await;
+                // Before what is spent: of what ends meanwhile both may count, and never neither.
+                let held: Vec<Held> = limits.iter().map(|it| holds.sum(&it.scope)).collect();
+                let mut spent = Vec::with_capacity(limits.len());
+                for limit in &limits {
+                    spent.push(self.store().turns().spent(limit.scope).await?);
+                }
+                let prices = self.prices(model);
+                let nothing = vec![Held::default(); limits.len()];
+                let room = |held: &[Held]| tightest(&limits, &spent, held, need, &prices);
+                let (now, alone) = (room(&held), room(&nothing));
+                let over = Instant::now() >= until || spender.stopped.is_cancelled();
+                if over || !need.gains_by_waiting(&now, &alone) {
+                    return Ok(now.map(|room| {
+                        let room = room?;
+                        let hold = holds.take(spender, need.held(&room, &prices));
+                        Some(room.held_by(hold))
+                    }));
+                }
             }
-            let spent = self.store().turns().spent(limit.scope).await?;
-            if let Some(over) = limit.allowance.exceeded_by(spent) {
-                return Ok(Some(limit.told(over, spent)));
+            // Others are being answered that may take less than they could.
+            tokio::select! {
+                () = released => {}
+                () = tokio::time::sleep_until(until.into()) => {}
+                () = spender.stopped.cancelled() => {}
             }
         }
-        Ok(None)
+    }
+
+    /// Of the model and of those that may answer in its place; else the id of one whose price is
+    /// not known.
+    fn prices(&self, model: &NamedModel) -> Prices {
+        let about = model.model.about();
+        let others = about.fallback.iter().filter_map(|id| self.models().get(id));
+        let others = others.map(|other| (&other.id, other.model.about().price));
+        [(&model.id, about.price)]
+            .into_iter()
+            .chain(others)
+            .map(|(id, price)| price.ok_or_else(|| id.clone()))
+            .collect()
     }
 
     /// What is not a round of a turn. The work is done by now, so a record that fails is only told
@@ -126,7 +186,7 @@ impl Agent {
     }
 }
 
-/// A budget of money counts what has a price.
+/// A budget of money cannot hold what has no price.
 pub(crate) fn warn_of_unpriced(models: &Models, budgets: &Budgets) {
     let all = [
         budgets.turn,
@@ -143,58 +203,10 @@ pub(crate) fn warn_of_unpriced(models: &Models, budgets: &Budgets) {
             let model = &model.id;
             tracing::warn!(
                 model,
-                "no price is known: a budget of money counts it as free"
+                "no price is known: it is not asked where a budget of money holds; \
+                 give it a `price` in models.list"
             );
         }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Over {
-    Tokens,
-    Calls,
-    Time,
-    Money(u64),
-}
-
-impl Allowance {
-    fn exceeded_by(self, spent: Spent) -> Option<Over> {
-        let over = |limit: Option<u64>, spent: u64| limit.filter(|limit| spent >= *limit);
-        let tokens = over(self.tokens, spent.tokens_in + spent.tokens_out).map(|_| Over::Tokens);
-        let calls = || over(self.calls, spent.calls).map(|_| Over::Calls);
-        let time = || over(self.seconds, spent.millis / 1_000).map(|_| Over::Time);
-        let money = || over(self.money, spent.money.unwrap_or(0)).map(Over::Money);
-        tokens.or_else(calls).or_else(time).or_else(money)
-    }
-}
-
-impl Limit<'_> {
-    fn told(&self, over: Over, spent: Spent) -> String {
-        let (what, unit) = match over {
-            Over::Tokens => ("tokens", "tokens"),
-            Over::Calls => ("calls", "calls"),
-            Over::Time => ("time", "seconds"),
-            Over::Money(_) => ("money", "money"),
-        };
-        let mut text = format!("The budget of {what} for {} is used up", self.whose);
-        if let Over::Money(limit) = over {
-            let spent = amount(spent.money.unwrap_or(0));
-            // Writing to a string cannot fail.
-            let _ = write!(text, ": {spent} of {} are spent", amount(limit));
-        }
-        if matches!(over, Over::Money(_)) && spent.unpriced > 0 {
-            let requests = match spent.unpriced {
-                1 => "1 request".to_owned(),
-                count => format!("{count} requests"),
-            };
-            let _ = write!(text, ", and {requests} whose price is not known");
-        }
-        let _ = write!(
-            text,
-            ". {}, or have the operator raise budget.{}_{unit}.",
-            self.remedy, self.key
-        );
-        text
     }
 }
 

@@ -169,19 +169,8 @@ impl Turn {
             return self.finish(TurnStop::Silent, String::new()).await;
         }
         loop {
-            let over = match self.is_recorded(self.round + 1) {
-                // What was asked and answered before is paid for.
-                true => None,
-                false => self.over_budget().await?,
-            };
-            let next = match over {
-                Some(reason) => Next::end(TurnStop::Budget, reason),
-                None => {
-                    let span = tracing::debug_span!("round", round = self.round + 1);
-                    self.one_round().instrument(span).await?
-                }
-            };
-            match next {
+            let span = tracing::debug_span!("round", round = self.round + 1);
+            match self.one_round().instrument(span).await? {
                 Next::Again if self.cancel.is_cancelled() => {
                     return self.finish(TurnStop::Cancelled, String::new()).await;
                 }

@@ -9,7 +9,7 @@ use std::{
 use callgate_contract::{Cancel, SessionKey};
 
 use super::Override;
-use crate::{Agent, Watch, drain::UnderWay, recall::Histories};
+use crate::{Agent, Watch, drain::UnderWay, recall::Histories, spending::Holds};
 
 /// The sessions that are being answered.
 #[derive(Default)]
@@ -23,6 +23,7 @@ pub struct Sessions {
     asked_for: Mutex<HashMap<i64, Arc<tokio::sync::Mutex<()>>>>,
     pub(crate) histories: Histories,
     pub(crate) under_way: UnderWay,
+    pub(crate) holds: Holds,
 }
 
 /// Sessions that are remembered before those nobody waits for are looked for.

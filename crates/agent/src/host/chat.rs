@@ -75,10 +75,6 @@ impl Agent {
         request: ModelRequest,
     ) -> Result<Result<Value, MethodError>, TurnError> {
         let mut turn = self.begin(ask).await?;
-        if let Some(reason) = turn.over_budget().await? {
-            turn.finish(TurnStop::Budget, reason.clone()).await?;
-            return Ok(Err(MethodError::new(reason)));
-        }
         let tools = request.tools.clone();
         turn.request = request;
         Ok(match turn.ask(tools).await? {
@@ -89,6 +85,10 @@ impl Agent {
             Err(NoReply::Cancelled) => {
                 turn.finish(TurnStop::Cancelled, String::new()).await?;
                 Err(MethodError::new("stopped"))
+            }
+            Err(NoReply::Budget(reason)) => {
+                turn.finish(TurnStop::Budget, reason.clone()).await?;
+                Err(MethodError::new(reason))
             }
             Err(NoReply::Model(error)) => {
                 let text = texts::model_failed(&error);

@@ -1,7 +1,7 @@
 //! `model_list` and `model_embed`: which models there are, and texts as vectors.
 
 use callgate_contract::{
-    Effect, Embeddings, Kind, MethodError, ModelError, NamedModel, Payer, SessionKey, Value,
+    Cancel, Effect, Embeddings, Kind, MethodError, ModelError, NamedModel, Payer, SessionKey, Value,
 };
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
@@ -9,7 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::{failed, gone, hosted, value};
-use crate::{Agent, TurnError, spending::Spender};
+use crate::{
+    Agent, TurnError,
+    spending::{Need, Spender},
+};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -71,10 +74,11 @@ impl Agent {
             user: user.to_owned(),
             conversation: None,
             payer,
+            stopped: Cancel::default(),
         };
-        if let Some(reason) = self.over_budget(&spender).await? {
-            return Err(NoVectors::Budget(reason));
-        }
+        let need = || Need::of_texts(&texts);
+        let admitted = self.admit(&spender, model, need).await?;
+        let _held = admitted.map_err(NoVectors::Budget)?;
         let made = model.model.embed(texts).await?;
         self.spent(&spender, &model.id, made.usage).await;
         Ok(made)

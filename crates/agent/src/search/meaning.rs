@@ -12,7 +12,11 @@ use callgate_contract::{Caller, MethodInfo, NamedModel, Origin};
 use callgate_store::{StoreError, Vectors};
 
 use super::methods::SEARCH_METHODS;
-use crate::{Agent, agent::WeakAgent, spending::Spender};
+use crate::{
+    Agent,
+    agent::WeakAgent,
+    spending::{Need, Spender},
+};
 
 /// How long a search waits for vectors.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -69,9 +73,6 @@ impl Meanings {
         }
         let caller = caller.within(Origin::Builtin.to_string(), Some(SEARCH_METHODS));
         let spender = Spender::of(&caller);
-        if agent.over_budget(&spender).await.ok()?.is_some() {
-            return None;
-        }
         let texts = methods.iter().map(|info| text(info));
         let texts: Vec<(String, String)> = texts.map(|text| (Vectors::hash(&text), text)).collect();
         let asking = Asking {
@@ -120,7 +121,7 @@ impl Asking {
         // Another search sends its texts: they will be there for the next one.
         let _one_at_a_time = self.shared.sending.try_lock().ok()?;
         match self.vectors().await {
-            Ok((request, vectors)) => Some(by_likeness(&request, &vectors)),
+            Ok(made) => made.map(|(request, vectors)| by_likeness(&request, &vectors)),
             Err(error) => {
                 tracing::warn!(
                     model = self.model.id,
@@ -134,8 +135,8 @@ impl Asking {
     }
 
     /// Of the request and, in their order, of the methods. What is not kept is asked for together
-    /// with the request.
-    async fn vectors(&self) -> Result<(Vector, Vec<Vector>), String> {
+    /// with the request. `None` where whoever searches has no budget left for it.
+    async fn vectors(&self) -> Result<Option<(Vector, Vec<Vector>)>, String> {
         self.read().await.map_err(|error| error.to_string())?;
         let missing: Vec<&(String, String)> = {
             let kept = self.shared.kept();
@@ -145,6 +146,11 @@ impl Asking {
         };
         let mut texts: Vec<String> = missing.iter().map(|(_, text)| text.clone()).collect();
         texts.push(self.request.clone());
+        let need = || Need::of_texts(&texts);
+        let admitted = self.agent.admit(&self.spender, &self.model, need).await;
+        let Ok(_held) = admitted.map_err(|error| error.to_string())? else {
+            return Ok(None);
+        };
         let made = self.model.model.embed(texts).await;
         let mut made = made.map_err(|error| error.to_string())?;
         self.agent
@@ -163,7 +169,7 @@ impl Asking {
         known.extend(new.into_iter().map(|(hash, vector)| (hash, vector.into())));
         let of_methods = self.texts.iter().map(|(hash, _)| known.get(hash).cloned());
         let of_methods: Option<Vec<Vector>> = of_methods.collect();
-        Ok((request, of_methods.unwrap_or_default()))
+        Ok(Some((request, of_methods.unwrap_or_default())))
     }
 
     async fn read(&self) -> Result<(), StoreError> {

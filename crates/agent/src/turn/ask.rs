@@ -8,12 +8,14 @@ use callgate_contract::{
 use serde_json::Value as Json;
 use tracing::{Instrument, field::Empty};
 
-use super::Turn;
-use crate::{TurnError, asked::Asked, host, parts};
+use super::{Turn, budget::is_cut_short};
+use crate::{TurnError, asked::Asked, host, parts, spending::Need};
 
 /// Why a round has no reply.
 pub(crate) enum NoReply {
     Cancelled,
+    /// There was no room for the request, or for the rest of its answer; in words for the user.
+    Budget(String),
     Model(ModelError),
 }
 
@@ -59,7 +61,17 @@ impl Turn {
         &mut self,
         tools: Shared<ToolSpec>,
     ) -> Result<Result<ModelReply, NoReply>, TurnError> {
-        let (model, request) = self.prepared(tools).await?;
+        let (model, mut request) = self.prepared(tools).await?;
+        let limit = match self.admit(&model, || Need::of(&request)).await? {
+            Ok(limit) => limit,
+            Err(reason) => {
+                self.round -= 1;
+                return Ok(Err(match self.cancel.is_cancelled() {
+                    true => NoReply::Cancelled,
+                    false => NoReply::Budget(reason),
+                }));
+            }
+        };
         let kept = match self.agent.settings().keep_requests {
             true => self.kept(&model, &request),
             false => None,
@@ -75,7 +87,9 @@ impl Turn {
             input_tokens = Empty,
             output_tokens = Empty,
         );
-        let mut reply = match self.listen(&model, request).instrument(span.clone()).await {
+        request.output_limit = limit.as_ref().map(|limit| limit.tokens);
+        let heard = self.listen(&model, &request);
+        let mut reply = match heard.instrument(span.clone()).await {
             Ok(reply) => reply,
             Err(none) => return Ok(Err(none)),
         };
@@ -95,7 +109,11 @@ impl Turn {
         turns
             .replied(self.facts.turn, self.round, &json, &charge)
             .await?;
-        Ok(Ok(reply))
+        let cut = limit.filter(|limit| is_cut_short(&request, limit, &reply));
+        Ok(match cut {
+            Some(limit) => Err(NoReply::Budget(limit.reached)),
+            None => Ok(reply),
+        })
     }
 
     /// The request as the model gets it, and which model that is.
@@ -152,16 +170,18 @@ impl Turn {
     async fn listen(
         &self,
         model: &NamedModel,
-        request: ModelRequest,
+        request: &ModelRequest,
     ) -> Result<ModelReply, NoReply> {
         let mut reply = ModelReply::default();
         let mut begun = false;
+        // What a budget has left is counted for one answer.
+        let limited = request.output_limit.is_some();
         let answer = async {
-            let mut stream = model.model.stream(request).await?;
+            let mut stream = model.model.stream(request.clone()).await?;
             begun = true;
             while let Some(event) = stream.next().await {
                 let event = event?;
-                if event == ModelEvent::Restarted && self.is_heard() {
+                if event == ModelEvent::Restarted && (limited || self.is_heard()) {
                     return Err(ModelError::CutStream);
                 }
                 self.tell_event(&event).await;
@@ -177,7 +197,7 @@ impl Turn {
             () = self.cancel.cancelled() => NoReply::Cancelled,
         };
         if begun {
-            self.charge_unfinished(model, &reply).await;
+            self.charge_unfinished(model, request, &reply).await;
         }
         Err(none)
     }

@@ -58,6 +58,7 @@ impl Turn {
         }
         match none {
             NoReply::Cancelled => Next::end(TurnStop::Cancelled, ""),
+            NoReply::Budget(reason) => Next::end(TurnStop::Budget, reason),
             NoReply::Model(error) => Next::end(TurnStop::Error, texts::model_failed(error)),
         }
     }

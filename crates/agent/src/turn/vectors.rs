@@ -7,7 +7,7 @@ use callgate_contract::{
 };
 
 use super::{Parent, Returned, Shape, Turn, TurnAsk};
-use crate::{Agent, NoVectors, Watch, texts};
+use crate::{Agent, NoVectors, Watch, spending::Need, texts};
 
 /// What is asked.
 pub struct VectorsAsk {
@@ -49,10 +49,14 @@ impl Agent {
         };
         let _going = self.sessions().under_way.enter();
         let mut turn = self.begin(ask).await?;
-        if let Some(reason) = turn.over_budget().await? {
-            turn.finish(TurnStop::Budget, reason.clone()).await?;
-            return Err(NoVectors::Budget(reason));
-        }
+        let need = || Need::of_texts(&asked.texts);
+        let _held = match turn.admit(&turn.model, need).await? {
+            Ok(held) => held,
+            Err(reason) => {
+                turn.finish(TurnStop::Budget, reason.clone()).await?;
+                return Err(NoVectors::Budget(reason));
+            }
+        };
         match turn.embed(asked.texts).await {
             Ok(made) => {
                 turn.finish(TurnStop::Answered, described(&made)).await?;

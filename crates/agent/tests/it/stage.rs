@@ -9,8 +9,8 @@ use std::{
 
 use callgate_agent::{Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring};
 use callgate_contract::{
-    Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
-    ModelEvent, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part,
+    About, Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
+    ModelEvent, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Price,
     SessionKey, ToolCall,
 };
 use callgate_gate::GatePolicy;
@@ -63,6 +63,14 @@ impl Scripted {
 }
 
 impl Model for Scripted {
+    /// What its replies cost they say themselves.
+    fn about(&self) -> About {
+        About {
+            price: Some(Price::FREE),
+            ..About::default()
+        }
+    }
+
     fn accepts(&self) -> Accepts {
         self.accepts
     }

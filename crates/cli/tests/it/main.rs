@@ -13,6 +13,7 @@ mod approvals;
 mod astrbot;
 mod astrbot_scenarios;
 mod astrbot_streaming;
+mod budgets;
 mod calls;
 mod capsules;
 mod chatting;

@@ -93,6 +93,12 @@ impl Server {
 
     /// Status and JSON of one request with a key.
     pub fn api(&self, verb: &str, path: &str, key: &str, body: Option<&Json>) -> (u16, Json) {
+        let (status, body) = self.text(verb, path, key, body);
+        (status, serde_json::from_str(&body).unwrap_or(Json::Null))
+    }
+
+    /// Status and body of one request with a key.
+    pub fn text(&self, verb: &str, path: &str, key: &str, body: Option<&Json>) -> (u16, String) {
         let body = body.map_or_else(String::new, Json::to_string);
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(
@@ -107,6 +113,6 @@ impl Server {
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Json::Null))
+        (status, body.to_owned())
     }
 }

@@ -240,6 +240,46 @@ async fn what_plugins_ask_of_models_counts_and_is_refused_when_nothing_is_left()
 }
 
 #[tokio::test]
+async fn agents_and_plugins_are_not_asked_where_their_turn_has_no_room_left() {
+    for (name, argument) in [("ask_helper", "query"), ("plan", "topic")] {
+        let home = Home::sqlite();
+        let mut first = calls(name, argument, None);
+        first.usage = first.usage.map(|usage| Usage {
+            input: 19_980,
+            ..usage
+        });
+        let model = Scripted::default().replies(first).says("never asked");
+        let mut few = settings();
+        few.budgets.turn.tokens = Some(20_000);
+        let stage = with(&home, model, few).await;
+        register_plan(&stage, "model_chat", question());
+        register_helper(&stage).await;
+        assert_eq!(asked(&stage).await, TurnStop::Budget);
+        let requests = stage.model.requests();
+        assert_eq!(requests.len(), 1, "{name}");
+        let limit = requests[0].output_limit.unwrap();
+        assert!(limit < 20_000 && limit > 10_000, "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_history_that_cannot_be_paid_for_is_not_summarised() {
+    let home = Home::sqlite();
+    let mut few = settings();
+    few.budgets.day.tokens = Some(100);
+    let stage = with(&home, Scripted::default().says("never asked"), few).await;
+    let conversations = stage.agent.store().conversations();
+    let made = conversations.create(&session(), Default::default()).await;
+    let said = |place: usize| json!({"role": "user", "content": format!("line {place}")}).into();
+    let messages: Vec<_> = (0..20).map(said).collect();
+    let kept = conversations.append(made.unwrap().id, &messages).await;
+    kept.unwrap();
+    stage.hears("/compact").await;
+    assert_ne!(stage.sent(), ["Summarised."]);
+    assert!(stage.model.requests().is_empty());
+}
+
+#[tokio::test]
 async fn each_budget_of_money_has_its_own_reach() {
     let allowance = Allowance {
         money: Some(50),

@@ -246,7 +246,10 @@ pub const KEYS: &[Key] = &[
         name: "budget.turn_tokens",
         shape: Shape::Count,
         default: "no limit",
-        meaning: "Tokens, in and out, that models may use in one turn.",
+        meaning: "Tokens, in and out, that models may use in one turn, with everything its agents \
+                  and plugins ask of models. Budgets hold before a request is sent: one that \
+                  could take more than is left, counted on the high side, is not made, and an \
+                  answer ends where the budget does.",
     },
     Key {
         name: "budget.turn_calls",
@@ -266,8 +269,8 @@ pub const KEYS: &[Key] = &[
         default: "no limit",
         meaning: "What models may cost in one turn, with everything its agents and plugins ask \
                   of models. In the currency of prices (those that come with the product are in \
-                  US dollars); a model whose price is not known counts as free, and the message \
-                  says so: give it a `price` in `models.list`.",
+                  US dollars). Within a budget of money a model whose price is not known is not \
+                  asked: give it a `price` in `models.list`.",
     },
     Key {
         name: "budget.conversation_tokens",

@@ -251,7 +251,7 @@ async fn media_go_to_the_model() {
 async fn a_failure_has_its_status_also_where_chunks_were_wanted() {
     let budgets = callgate_agent::Budgets {
         user_day: Allowance {
-            tokens: Some(20),
+            tokens: Some(100_000),
             ..Allowance::default()
         },
         ..Default::default()
@@ -260,7 +260,14 @@ async fn a_failure_has_its_status_also_where_chunks_were_wanted() {
         budgets,
         ..AgentSettings::default()
     };
-    let replies = vec![says(BUSY), says(BUSY), says("one"), says("two")];
+    let half = |text: &str| callgate_contract::ModelReply {
+        usage: Some(callgate_contract::Usage {
+            input: 50_000,
+            ..Default::default()
+        }),
+        ..says(text)
+    };
+    let replies = vec![says(BUSY), says(BUSY), half("one"), half("two")];
     let scene = Scene::with(replies, settings, GatePolicy::default()).await;
     let messages = json!([{"role": "user", "content": "hi"}]);
     for streams in [false, true] {

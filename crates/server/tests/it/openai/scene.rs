@@ -9,7 +9,7 @@ use callgate_agent::{Agent, AgentSettings, Coder, Sessions, Wiring};
 use callgate_contract::{
     About, Accepts, Arguments, BoxFuture, CallArguments, Change, CodeCall, CodeReply, Effect,
     Embeddings, FinishReason, HostCall, Kind, Limits, Message, Model, ModelError, ModelEvent,
-    ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Reply, Report,
+    ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Price, Reply, Report,
     RunSpec, Sandbox, SandboxError, Stop, ToolCall, Usage, Value,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
@@ -334,6 +334,7 @@ impl Model for Scripted {
     fn about(&self) -> About {
         About {
             name: Some("gpt-test".into()),
+            price: Some(Price::FREE),
             ..About::default()
         }
     }
