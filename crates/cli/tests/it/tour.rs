@@ -66,3 +66,44 @@ fn the_doctor_says_what_is_missing() {
     );
     assert!(said.stdout.contains("fail  self-test"), "{}", said.stdout);
 }
+
+/// The README's own steps, in its order: a plugin to begin with must not change what they show.
+#[test]
+fn the_readme_holds_with_a_plugin_to_begin_with() {
+    let scene = Scene::new();
+    let builtin = scene.callgate(&["methods", "--json"]).succeeded().json();
+    let names = |listed: &serde_json::Value| -> Vec<String> {
+        let listed = listed.as_array().unwrap().iter();
+        listed
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let builtin = names(&builtin);
+    assert!(builtin.contains(&"recall".to_owned()), "{builtin:?}");
+    scene.callgate(&["plugin", "new", "word_count"]).succeeded();
+    scene
+        .callgate(&["plugin", "install", "word_count"])
+        .succeeded();
+    let with_plugin = names(&scene.callgate(&["methods", "--json"]).succeeded().json());
+    let new: Vec<&String> = with_plugin
+        .iter()
+        .filter(|it| !builtin.contains(it))
+        .collect();
+    assert_eq!(new, ["count_words", "dot", "look_up_note", "write_note"]);
+    assert_eq!(
+        with_plugin.len(),
+        builtin.len() + new.len(),
+        "none shadows another"
+    );
+
+    let readme = include_str!("../../../../README.md");
+    let (_, hello) = readme.split_once("cat > hello.py <<'PY'\n").unwrap();
+    let (hello, _) = hello.split_once("PY\n").unwrap();
+    let said = scene.run(hello, &[]).succeeded();
+    assert!(said.stdout.contains("and I know: blue"), "{}", said.stdout);
+    let demo = scene.callgate(&["demo"]).succeeded();
+    assert!(
+        demo.stdout
+            .contains("I know: Ada drinks green tea, no sugar.")
+    );
+}

@@ -48,7 +48,7 @@ def count_words(text: str) -> dict[str, int]:
 
 
 @agent
-async def recall(ctx: Context, name: str) -> str:
+async def look_up_note(ctx: Context, name: str) -> str:
     """Look up what was noted, and think again with it.
 
     Args:
@@ -58,14 +58,14 @@ async def recall(ctx: Context, name: str) -> str:
         What was noted, or that nothing was.
 
     Example:
-        recall("birthday")
+        look_up_note("birthday")
     """
     noted = await ctx.state.get(name)
     return f"{name}: {noted}" if noted else f"Nothing is noted under {name}."
 
 
 @behavior
-async def note(ctx: Context, name: str, text: str) -> str:
+async def write_note(ctx: Context, name: str, text: str) -> str:
     """Note something for this chat. It lasts.
 
     Args:
@@ -76,7 +76,7 @@ async def note(ctx: Context, name: str, text: str) -> str:
         What was noted.
 
     Example:
-        note("birthday", "3 May")
+        write_note("birthday", "3 May")
     """
     await ctx.state.set(name, text)
     return f"Noted {name}."
