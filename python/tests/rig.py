@@ -88,9 +88,10 @@ class Rig:
         self.process = subprocess.Popen(
             [self._python, "-m", "callgate_worker"], stdin=theirs, cwd=self.root, env=environment
         )
-        fds = array.array("i", [their_main.fileno(), their_lane.fileno(), their_dump])
+        web = socket.create_server(("127.0.0.1", 0))
+        fds = array.array("i", [their_main.fileno(), their_lane.fileno(), their_dump, web.fileno()])
         setup.sendmsg([json.dumps(self._order).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-        for end in (setup, theirs, their_main, their_lane):
+        for end in (setup, theirs, their_main, their_lane, web):
             end.close()
         os.close(their_dump)
         self._main = _Link(main, self._received)

@@ -10,6 +10,7 @@ mod cron;
 mod described;
 pub mod environment;
 mod failure;
+mod filter;
 pub mod form;
 mod frame;
 mod host;

@@ -3,8 +3,8 @@
 
 use std::{
     collections::BTreeMap,
-    os::unix::process::ExitStatusExt,
-    path::PathBuf,
+    os::unix::{fs::MetadataExt, process::ExitStatusExt},
+    path::{Path, PathBuf},
     process::ExitStatus,
     sync::{
         Arc, Mutex,
@@ -23,12 +23,15 @@ use tokio::{
 };
 
 use crate::{
-    blame::{self, Place},
+    blame,
     link::{Link, lock},
 };
 
 /// How long stacks may take to be written.
 const DUMP: Duration = Duration::from_secs(1);
+
+/// A worker's way of saying that the kernel offers it no wall.
+const UNWALLED: i32 = 78;
 
 /// How a worker's process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,24 @@ pub(crate) struct Death {
     pub(crate) reason: String,
     /// The plugin that was at work.
     pub(crate) blamed: Option<String>,
+    /// Another process would end the same way.
+    pub(crate) is_final: bool,
+}
+
+/// A file or folder as it was at a moment. The wall is around that very one: a folder that has since
+/// taken its place is another, whatever its name.
+#[derive(PartialEq, Eq)]
+struct Place {
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl Place {
+    fn at(path: PathBuf) -> Self {
+        let found = std::fs::metadata(&path).ok();
+        let identity = found.map(|found| (found.dev(), found.ino()));
+        Place { path, identity }
+    }
 }
 
 pub(crate) struct Live {
@@ -51,7 +72,7 @@ pub(crate) struct Live {
     patient: AtomicUsize,
     death: watch::Sender<Option<Death>>,
     /// What this process may open: a plugin elsewhere needs another.
-    pub(crate) inside: Vec<PathBuf>,
+    inside: Vec<Place>,
 }
 
 impl Live {
@@ -71,8 +92,15 @@ impl Live {
             next: AtomicU64::new(0),
             patient: AtomicUsize::new(0),
             death: watch::Sender::new(None),
-            inside,
+            inside: inside.into_iter().map(Place::at).collect(),
         }
+    }
+
+    /// May this process open what lies at `path` now?
+    pub(crate) fn may_open(&self, path: &Path) -> bool {
+        let leads_there = |place: &&Place| path.starts_with(&place.path);
+        let mut places = self.inside.iter().filter(leads_there);
+        places.any(|place| Place::at(place.path.clone()) == *place)
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
@@ -95,6 +123,7 @@ impl Live {
                 .unwrap_or("it closed its channel")
                 .to_owned(),
             blamed: None,
+            is_final: false,
         };
         match known {
             Ok(Ok(death)) => death.clone().unwrap_or_else(unknown),
@@ -188,18 +217,27 @@ impl Live {
         tracing::warn!(stacks, "a plugins' worker does not answer and is ended");
         let seconds = patience.as_secs_f64();
         match blame::find(stacks, &lock(&self.plugins)) {
-            Some(Place { plugin, line }) => Death {
+            Some(blame::Place { plugin, line }) => Death {
                 reason: format!("plugin '{plugin}' blocked it for {seconds} s, at {line}"),
                 blamed: Some(plugin),
+                is_final: false,
             },
             None => Death {
                 reason: format!("it did not answer for {seconds} s"),
                 blamed: self.suspect(),
+                is_final: false,
             },
         }
     }
 
     fn ended_by_itself(&self, status: Option<ExitStatus>, written: &str) -> Death {
+        if status.and_then(|status| status.code()) == Some(UNWALLED) {
+            return Death {
+                reason: format!("plugins run behind a wall or not at all, and {written}"),
+                blamed: None,
+                is_final: true,
+            };
+        }
         let how = match (
             status.and_then(|status| status.code()),
             status.and_then(|status| status.signal()),
@@ -217,6 +255,7 @@ impl Live {
                 None => how,
             },
             blamed: suspect,
+            is_final: false,
         }
     }
 

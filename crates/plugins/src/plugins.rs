@@ -14,6 +14,7 @@ use std::{
 use callgate_contract::{Caller, Listener, MethodError, Origin, SessionKey, Value};
 use callgate_gate::Gate;
 use callgate_store::Store;
+use sha2::{Digest, Sha256};
 
 use crate::{
     Loaded, Source, Worker, WorkerError,
@@ -387,6 +388,13 @@ impl Inner {
         self.options.data.join("workers").join(plain(worker))
     }
 
+    /// Named by a digest, since a worker's name may be longer than a socket's address.
+    pub(crate) fn web_socket(&self, worker: &str) -> PathBuf {
+        let digest = Sha256::digest(worker).into_iter().take(8);
+        let name: String = digest.map(|byte| format!("{byte:02x}")).collect();
+        self.options.data.join("run/web").join(name)
+    }
+
     pub(crate) fn data_of(&self, name: &str) -> PathBuf {
         self.options.data.join("plugin_data").join(plain(name))
     }
@@ -432,8 +440,10 @@ impl Inner {
             library: self.library.clone(),
             paths: self.options.paths.clone(),
             home,
+            web: self.web_socket(worker),
             readable,
             writable,
+            hidden: self.options.data.clone(),
             packages: self.importable(),
             memory: self.options.memory,
         })

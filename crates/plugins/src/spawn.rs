@@ -1,5 +1,5 @@
 //! Starting processes that live beside ours: the one place of this crate that does. A worker gets a
-//! clean environment, a folder of its own, and three descriptors over the socket that is its standard
+//! clean environment, a folder of its own, and four descriptors over the socket that is its standard
 //! input; a script of ours gets standard input and output only.
 
 use std::{
@@ -7,8 +7,8 @@ use std::{
     io::IoSlice,
     mem::MaybeUninit,
     os::{
-        fd::{AsFd, OwnedFd},
-        unix::net::UnixStream as StdStream,
+        fd::{AsFd, AsRawFd, OwnedFd},
+        unix::net::{UnixListener, UnixStream as StdStream},
     },
     path::{Path, PathBuf},
     process::Stdio,
@@ -26,6 +26,8 @@ use tokio::{
     net::{UnixStream, unix::pipe},
     process::{Child, Command},
 };
+
+use crate::filter;
 
 /// Of our own environment, what a plugin may need to reach the network and tell the time.
 const PASSED_ON: [&str; 12] = [
@@ -54,9 +56,14 @@ pub(crate) struct Order {
     pub(crate) paths: Vec<PathBuf>,
     /// The worker's own folder: its working directory and home.
     pub(crate) home: PathBuf,
+    /// Where the host reaches the routes of its plugins: out of the worker's own reach, so that the
+    /// socket there is ours.
+    pub(crate) web: PathBuf,
     /// What it may read, and what it may also write, besides the system and its home.
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
+    /// The data directory: of it, only what is named above.
+    pub(crate) hidden: PathBuf,
     /// Top-level modules that code in the sandbox can import.
     pub(crate) packages: Vec<String>,
     /// Bytes of address space; 0 sets no limit.
@@ -74,6 +81,8 @@ pub(crate) struct Spawned {
 pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
     let temporary = order.home.join("tmp");
     std::fs::create_dir_all(&temporary)?;
+    let filters = filter::programs().map_err(std::io::Error::other)?;
+    let web = listen(&order.web)?;
     let (setup, their_setup) = socketpair(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,
@@ -113,11 +122,16 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
         .process_group(0)
         .kill_on_drop(true);
     let child = command.spawn()?;
-    let descriptors = [their_main.as_fd(), their_lane.as_fd(), their_dump.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let descriptors = [
+        their_main.as_fd(),
+        their_lane.as_fd(),
+        their_dump.as_fd(),
+        web.as_fd(),
+    ];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-    let text = order.to_json().to_string();
+    let text = order.to_json(&filters).to_string();
     let packet = [IoSlice::new(text.as_bytes())];
     sendmsg(&setup, &packet, &mut ancillary, SendFlags::NOSIGNAL)?;
     Ok(Spawned {
@@ -200,7 +214,7 @@ fn unproxied(variable: &str) -> String {
 }
 
 impl Order {
-    fn to_json(&self) -> Json {
+    fn to_json(&self, filters: &[String]) -> Json {
         json!({
             "flavour": self.flavour,
             "paths": self.paths,
@@ -208,8 +222,38 @@ impl Order {
             "memory": self.memory,
             "readable": self.readable,
             "writable": self.writable,
+            "hidden": self.hidden,
+            "filters": filters,
         })
     }
+}
+
+/// A socket's address holds 107 bytes; through a descriptor of its folder, which is to be kept
+/// meanwhile, any folder fits.
+fn short(socket: &Path) -> std::io::Result<(std::fs::File, PathBuf)> {
+    let folder = std::fs::File::open(socket.parent().unwrap_or(socket))?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+    let path = path.join(socket.file_name().unwrap_or_default());
+    Ok((folder, path))
+}
+
+/// In the place of one that an earlier process left.
+fn listen(socket: &Path) -> std::io::Result<UnixListener> {
+    if let Some(folder) = socket.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    match std::fs::remove_file(socket) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let (_folder, path) = short(socket)?;
+    UnixListener::bind(path)
+}
+
+/// To the routes of a worker's plugins.
+pub(crate) async fn connect(socket: &Path) -> std::io::Result<UnixStream> {
+    let (_folder, path) = short(socket)?;
+    UnixStream::connect(path).await
 }
 
 fn ours(stream: StdStream) -> std::io::Result<UnixStream> {

@@ -6,7 +6,6 @@ mod load;
 
 use std::{
     collections::HashMap,
-    os::fd::AsRawFd,
     sync::{Arc, Mutex, Weak},
     time::{Duration, Instant},
 };
@@ -22,6 +21,7 @@ use crate::{
     link::{Answer, Answers, AskError, lock},
     live::{Live, Patient},
     plugins::Inner,
+    spawn,
 };
 
 pub struct Worker {
@@ -112,18 +112,11 @@ impl Worker {
             worker: self.name.clone(),
             reason,
         };
-        let name = self.ask("web", Vec::new(), None).await?;
+        self.ask("web", Vec::new(), None).await?;
         let gone = || failed("the product is being stopped".to_owned());
-        let home = self.plugins.upgrade().ok_or_else(gone)?.home(&self.name);
-        let failed = |error: std::io::Error| failed(error.to_string());
-        // By descriptor, since a socket's whole path may have no more than 107 bytes.
-        let home = std::fs::File::open(home).map_err(failed)?;
-        let number = home.as_raw_fd();
-        let socket = format!(
-            "/proc/self/fd/{number}/{}",
-            name.as_str().unwrap_or_default()
-        );
-        UnixStream::connect(socket).await.map_err(failed)
+        let plugins = self.plugins.upgrade().ok_or_else(gone)?;
+        let connected = spawn::connect(&plugins.web_socket(&self.name)).await;
+        connected.map_err(|error| failed(error.to_string()))
     }
 
     /// Asks for one step on behalf of `caller`, or of the worker itself. Dropped, it is cancelled.

@@ -118,7 +118,7 @@ fn seccomp() -> Finding {
         detail: if ok {
             "filters available"
         } else {
-            "not in this kernel"
+            "not in this kernel; neither code nor plugins run without it"
         }
         .into(),
         hint: (!ok).then(|| "use a kernel with CONFIG_SECCOMP_FILTER".into()),
@@ -137,7 +137,7 @@ fn landlock() -> Finding {
         required: true,
         detail: match ok {
             true => format!("version {version}"),
-            false => "not enabled".into(),
+            false => "not enabled; neither code nor plugins run without it".into(),
         },
         hint: (!ok).then(|| "boot Linux 5.13 or newer with lsm=landlock,...".into()),
     }

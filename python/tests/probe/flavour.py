@@ -29,7 +29,8 @@ class Probe:
 
     async def load(self, source: Source) -> Loaded:
         id = source.id or source.path.stem
-        spec = importlib.util.spec_from_file_location(id, source.path)
+        file = source.path / "__init__.py" if source.path.is_dir() else source.path
+        spec = importlib.util.spec_from_file_location(id, file)
         module = importlib.util.module_from_spec(spec)
         sys.modules[id] = module
         spec.loader.exec_module(module)
@@ -45,7 +46,8 @@ class Probe:
 
     async def unload(self, plugin: str) -> None:
         self.modules.pop(plugin, None)
-        sys.modules.pop(plugin, None)
+        for name in [name for name in sys.modules if name.split(".")[0] == plugin]:
+            del sys.modules[name]
 
     async def call(self, plugin: str, method: str, positional: list, named: dict, context: dict) -> Any:
         host.plugin.set(plugin)

@@ -21,26 +21,33 @@ from callgate_worker.lane import Lane
 from callgate_worker.web import Web
 
 _LARGEST_ORDER = 1 << 20
+# The host knows this exit code: what was written to the dump says what the kernel lacks.
+_UNWALLED = 78
 
 
 def main() -> None:
-    order, (main_fd, lane_fd, dump_fd) = _take_order()
+    order, (main_fd, lane_fd, dump_fd, web_fd) = _take_order()
     log.install()
     faulthandler.enable(file=dump_fd)
     faulthandler.register(signal.SIGUSR1, file=dump_fd, all_threads=True)
     sys.path[:0] = order["paths"]
     _compile(order["flavour"])
-    if not wall.raise_around(order) and "writable" in order:
-        print("this kernel has no Landlock: plugins can read and write what this user can", file=sys.stderr)
+    wall.limit(order.get("memory", 0))
+    if "writable" in order:
+        try:
+            wall.raise_around(order)
+        except OSError as error:
+            os.write(dump_fd, str(error).encode())
+            os._exit(_UNWALLED)
     _end_with_host(dump_fd)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    worker = Worker(loop, find(order["flavour"]))
+    worker = Worker(loop, find(order["flavour"]), socket.socket(fileno=web_fd))
     connection = socket.socket(fileno=main_fd)
     packages = frozenset(order.get("packages", ()))
     host.channel = Channel(connection, loop, worker.steps, packages)
     host.lane = Lane(socket.socket(fileno=lane_fd))
-    _keep_from_children((main_fd, lane_fd, dump_fd))
+    _keep_from_children((main_fd, lane_fd, dump_fd, web_fd))
     worker.serve()
 
 
@@ -49,7 +56,7 @@ def _take_order() -> tuple[dict[str, Any], list[int]]:
     # Whoever started the server may have left it files of theirs, which are no plugin's business.
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     with socket.socket(fileno=os.dup(0)) as setup:
-        order, descriptors, _, _ = socket.recv_fds(setup, _LARGEST_ORDER, 3)
+        order, descriptors, _, _ = socket.recv_fds(setup, _LARGEST_ORDER, 4)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -100,7 +107,7 @@ def _keep_from_children(descriptors: tuple[int, ...]) -> None:
 class Worker:
     """The steps that every flavour has, and the loop that outlives what plugins do to it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, flavour: Flavour) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, flavour: Flavour, web: socket.socket) -> None:
         self._loop = loop
         self._flavour = flavour
         self._loaded: list[str] = []
@@ -112,7 +119,7 @@ class Worker:
             "shutdown": self.shutdown,
         }
         if (find_routes := getattr(flavour, "web", None)) is not None:
-            self.steps["web"] = Web(find_routes).open
+            self.steps["web"] = Web(find_routes, web).open
 
     def serve(self) -> None:
         while not self._ending:

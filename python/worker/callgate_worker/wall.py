@@ -1,12 +1,14 @@
-"""The worker's own wall: what it may open (Landlock), and how much memory it may take.
+"""The wall of workers and installers: what they may open (Landlock), which system calls they have
+(seccomp), which of root's powers, and how much memory.
 
-Raised by the worker itself before the first plugin is imported, and then nobody's to lower. A kernel
-without Landlock has no such wall, which the log then says.
+Raised by the process itself before it runs anything that is not ours, inherited by all it starts, and then
+nobody's to lower. Where the kernel cannot raise it, it is an error: nothing runs without.
 """
 
 import ctypes
 import os
 import resource
+import socket
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,15 +19,21 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION = 1
 _BENEATH = 1
 _NO_NEW_PRIVS = 38
+_SET_SECCOMP, _FILTER = 22, 2
+_CAPABILITIES_VERSION = 0x20080522
+# Root's, over files of other owners (chown, dac_override, fowner, fsetid), and ports below 1024.
+_KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4 | 1 << 10
 
 _EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_DEVICE_NODES = 1 << 6 | 1 << 11
 _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
 _REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
 _SCOPE_SIGNALS_AND_SOCKETS = 0b11
 _BIND_AND_CONNECT = 0b11
 
 READING = _EXECUTE | _READ | _LIST
-WRITING = READING | _WRITE | _REMOVE_AND_MAKE | _REFER | _TRUNCATE | _IOCTL
+# Root could make the node of a disk and read all of it.
+WRITING = READING | _WRITE | _REMOVE_AND_MAKE & ~_DEVICE_NODES | _REFER | _TRUNCATE | _IOCTL
 # Of these, what can be said of a file that is no directory.
 _OF_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE | _IOCTL
 
@@ -53,17 +61,75 @@ class _Beneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
-def raise_around(order: dict[str, Any]) -> bool:
-    """Shuts this process in; False where the kernel cannot."""
-    if memory := order.get("memory"):
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
+
+
+class Unwalled(OSError):
+    """The kernel offers too little of a wall; the text says what to enable."""
+
+
+def limit(memory: int) -> None:
+    if memory:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     # No core files: they would hold what users said.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if "writable" not in order:
-        return False
+
+
+def raise_around(order: dict[str, Any]) -> None:
+    """Shuts this process in, as `order` says: `readable` and `writable` places, the `filters`, and `hidden`,
+    a folder that no place leads into unless it is named itself."""
+    if len(os.listdir("/proc/self/task")) != 1:
+        raise Unwalled("its wall must be raised before there is a second thread")
+    hidden = os.path.realpath(order["hidden"])
     interpreter = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path}
-    readable = [*SYSTEM, *interpreter, *order["paths"], *order["readable"]]
-    return restrict(readable, [*DEVICES, *order["writable"]])
+    readable = around([*SYSTEM, *interpreter, *order.get("paths", ()), *order["readable"]], hidden)
+    if not restrict(readable, around([*DEVICES, *order["writable"]], hidden)):
+        raise Unwalled("this kernel has no Landlock; boot Linux 5.13 or newer with lsm=landlock,...")
+    _give_up_powers()
+    for program in order["filters"]:
+        _filter(bytes.fromhex(program))
+    _prove(hidden)
+
+
+def around(places: Iterable[str], hidden: str) -> Iterable[str]:
+    """The places, with what lies beside `hidden` instead of one that holds it."""
+    for place in places:
+        if place and (hidden + "/").startswith(os.path.realpath(place).rstrip("/") + "/"):
+            if (real := os.path.realpath(place)) != hidden:
+                # Not through links: what they lead to was never named.
+                beside = (entry.path for entry in os.scandir(real) if not entry.is_symlink())
+                yield from around(beside, hidden)
+        else:
+            yield place
+
+
+def _give_up_powers() -> None:
+    """Of root's powers those over other systems than files: nothing that a plugin does needs them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
+    powers = (ctypes.c_uint32 * 6)()
+    _checked(libc.capget(header, powers))
+    for index in range(6):
+        powers[index] &= _KEPT_CAPABILITIES if index < 3 else 0
+    _checked(libc.capset(header, powers))
+
+
+def _filter(steps: bytes) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = _Program(len(steps) // 8, steps)
+    if libc.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) != 0:
+        raise Unwalled("this kernel has no seccomp filters; use one with CONFIG_SECCOMP_FILTER")
+
+
+def _prove(hidden: str) -> None:
+    """What must be refused is: anything else is no wall."""
+    for attempt in (lambda: os.listdir(hidden), lambda: socket.socket(socket.AF_UNIX).close()):
+        try:
+            attempt()
+        except PermissionError:
+            continue
+        raise Unwalled("Landlock or seccomp does not hold here; `callgate doctor` looks at both")
 
 
 def restrict(readable: Iterable[str], writable: Iterable[str], network: bool = True) -> bool:

@@ -1,10 +1,9 @@
-"""The channel `web`: plugins' routes, served in the plugins' own event loop on a Unix socket that only
-the host reaches. The host has checked who asks; here a path only finds its plugin.
+"""The channel `web`: plugins' routes, served in the plugins' own event loop on a listening socket that the
+host made and only it reaches. The host has checked who asks; here a path only finds its plugin.
 """
 
 import asyncio
 import contextlib
-import os
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -12,42 +11,28 @@ from urllib.parse import unquote
 
 from callgate_worker import host
 
-_NAME = "web.sock"
-_BACKLOG = 128
-
 Application = Callable[..., Any]
 
 
 class Web:
     """`find` gives the ASGI application of a plugin, rooted at `/`, or None."""
 
-    def __init__(self, find: Callable[[str], Application | None]) -> None:
+    def __init__(self, find: Callable[[str], Application | None], listener: socket.socket) -> None:
         self._find = find
-        # Plugins may change the working directory; the descriptor stays where we started.
-        self._home = os.open(".", os.O_PATH | os.O_DIRECTORY)
+        self._listener = listener
         self._serving: asyncio.Task[None] | None = None
 
-    async def open(self) -> str:
-        """The socket's name in the worker's folder, served from now on."""
+    async def open(self) -> None:
+        """Connections are served from now on."""
         if self._serving is None or self._serving.done():
-            listener = self._listen()
             server = _server(self)
-            self._serving = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
+            # A server closes what it was given when it ends; ours may be followed by another.
+            served = server.serve(sockets=[self._listener.dup()])
+            self._serving = asyncio.get_running_loop().create_task(served)
             while not server.started:
                 if self._serving.done():
                     self._serving.result()
                 await asyncio.sleep(0.005)
-        return _NAME
-
-    def _listen(self) -> socket.socket:
-        # By descriptor, since a socket's whole path may have no more than 107 bytes.
-        path = f"/proc/self/fd/{self._home}/{_NAME}"
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(path)
-        listener.listen(_BACKLOG)
-        return listener
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         _, _, rest = scope["path"].partition("/")

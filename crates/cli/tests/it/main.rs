@@ -26,6 +26,7 @@ mod model;
 mod openai;
 mod packages;
 mod personas;
+mod plugin_walls;
 mod plugin_web;
 mod plugins;
 mod progress;

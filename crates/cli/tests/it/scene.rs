@@ -18,13 +18,27 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Scene {
     home: TempDir,
+    /// Commands are run as nobody, where the tests are root's.
+    as_user: bool,
 }
+
+/// Of a user without any rights, as everywhere.
+const NOBODY: u32 = 65534;
 
 pub struct Said {
     /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
+}
+
+fn give_to_user(path: &Path) {
+    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.is_dir() && !path.is_symlink() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            give_to_user(&entry.unwrap().path());
+        }
+    }
 }
 
 impl Said {
@@ -59,7 +73,30 @@ impl Scene {
     pub fn new() -> Self {
         let home = TempDir::with_prefix("callgate-cli-test-").unwrap();
         std::fs::create_dir(home.path().join("data")).unwrap();
-        Scene { home }
+        Scene {
+            home,
+            as_user: false,
+        }
+    }
+
+    /// Whose commands an ordinary user gives.
+    pub fn of_ordinary_user() -> Self {
+        let mut scene = Scene::new();
+        scene.as_user = rustix::process::geteuid().is_root();
+        if scene.as_user {
+            // Where the binary was built need not be open to everybody.
+            let binary = scene.home().join("callgate");
+            std::fs::copy(env!("CARGO_BIN_EXE_callgate"), binary).unwrap();
+            scene.let_the_user_in();
+        }
+        scene
+    }
+
+    /// What tests have written is the user's too.
+    pub fn let_the_user_in(&self) {
+        if self.as_user {
+            give_to_user(self.home());
+        }
     }
 
     pub fn configured(toml: &str) -> Self {
@@ -93,7 +130,17 @@ impl Scene {
     /// Without a data directory.
     #[allow(clippy::disallowed_methods, reason = "the binary under test")]
     pub fn bare(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        let mut command = match self.as_user {
+            false => Command::new(env!("CARGO_BIN_EXE_callgate")),
+            true => {
+                let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+                let mut command = Command::new("setpriv");
+                command.args(user).args(["--clear-groups", "--"]);
+                command.arg(self.home().join("callgate"));
+                command.env("HOME", self.home());
+                command
+            }
+        };
         for (variable, _) in std::env::vars_os() {
             let name = variable.to_string_lossy();
             if name.starts_with("CALLGATE_") || name.ends_with("_API_KEY") {

@@ -111,6 +111,8 @@ impl Worker {
         let order: Order = plugins.order(&self.name, &self.flavour, sources)?;
         let mut inside = order.readable.clone();
         inside.extend(order.writable.clone());
+        // Of a folder that holds the data directory, only what lies beside that is shown, as it lay.
+        inside.retain(|place| !order.hidden.starts_with(place));
         let spawned = spawn(&order)?;
         let (gate, identities) = (plugins.gate.clone(), self.identities.clone());
         let main = Link::open(spawned.main, serve::main(gate.clone(), identities.clone()));
@@ -151,6 +153,15 @@ impl Worker {
                 return;
             }
             state.current = None;
+            if death.is_final {
+                state.last_end = Some(death.reason.clone());
+                tracing::error!(
+                    worker = self.name,
+                    reason = death.reason,
+                    "plugins cannot run"
+                );
+                return;
+            }
             let in_a_row = state.died.is_some_and(|died| died.elapsed() < ROW);
             state.deaths = if in_a_row { state.deaths + 1 } else { 1 };
             state.died = Some(Instant::now());

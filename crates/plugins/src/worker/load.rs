@@ -25,11 +25,8 @@ impl Worker {
         let covered = {
             let state = lock(&self.state);
             state.current.as_ref().is_none_or(|running| {
-                let inside = |source: &Source| {
-                    let walls = &running.live.inside;
-                    walls.iter().any(|wall| source.path.starts_with(wall))
-                };
-                sources.iter().all(inside)
+                let may_open = |source: &Source| running.live.may_open(&source.path);
+                sources.iter().all(may_open)
             })
         };
         if !covered {

@@ -1,0 +1,179 @@
+//! The wall around plugins, through the real binary: what their code cannot reach, as root and as an
+//! ordinary user, and that nothing of theirs runs where the kernel has no wall.
+
+use std::{os::unix::net::UnixListener, process::Command};
+
+use serde_json::{Value as Json, json};
+
+use crate::{
+    scene::{Said, Scene, finish},
+    server::Server,
+};
+
+/// Its import leaves a trace; its methods try what a plugin must not.
+const PLUGIN: &str = r#""""Tries."""
+import pathlib, socket, subprocess, sys
+from callgate import method
+
+pathlib.Path(__file__).with_name("ran").touch()
+ASK = b'{"NewKey": {}}\n'
+
+@method
+def reach(path: str) -> str:
+    """Speak to a socket."""
+    try:
+        with socket.socket(socket.AF_UNIX) as it:
+            it.settimeout(5)
+            it.connect(path)
+            it.sendall(ASK)
+            return f"reached: {it.recv(4096)}"
+    except OSError as error:
+        return type(error).__name__
+
+@method
+def reach_by_child(path: str) -> str:
+    """The same by another process."""
+    code = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    return (done.stderr.strip() or "reached").splitlines()[-1].split(":")[0]
+
+@method
+def look(path: str) -> str:
+    """Read a file."""
+    try:
+        return pathlib.Path(path).read_text()
+    except OSError as error:
+        return type(error).__name__
+"#;
+
+fn plugin(scene: &Scene) -> String {
+    let folder = scene.home().join("tries");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("__init__.py"), PLUGIN).unwrap();
+    folder.to_str().unwrap().to_owned()
+}
+
+fn called(scene: &Scene, method: &str, argument: &str) -> Json {
+    let arguments = json!([argument]).to_string();
+    let said = scene.callgate(&["call", method, "--args", &arguments, "--json"]);
+    said.succeeded().json()["value"].clone()
+}
+
+fn nothing_is_reached(scene: &Scene) {
+    let folder = plugin(scene);
+    scene.let_the_user_in();
+    let _server = Server::start(scene);
+    scene.callgate(&["plugin", "install", &folder]).succeeded();
+    let bait = scene.home().join("bait");
+    let _bait = UnixListener::bind(&bait).unwrap();
+    scene.let_the_user_in();
+    assert!(called(scene, "look", "/etc/hostname").is_string());
+    let mut sockets = vec![scene.data().join("control.sock"), bait];
+    let web = std::fs::read_dir(scene.data().join("run/web")).unwrap();
+    sockets.extend(web.map(|entry| entry.unwrap().path()));
+    assert_eq!(sockets.len(), 3);
+    for socket in sockets {
+        assert!(socket.exists());
+        let socket = socket.to_str().unwrap();
+        for method in ["reach", "reach_by_child"] {
+            assert_eq!(called(scene, method, socket), "PermissionError", "{socket}");
+        }
+    }
+    for secret in ["control.key", "callgate.db", "lock"] {
+        let secret = scene.data().join(secret);
+        assert!(secret.exists(), "{}", secret.display());
+        let seen = called(scene, "look", secret.to_str().unwrap());
+        assert_eq!(seen, "PermissionError", "{}", secret.display());
+    }
+    // The operator's own commands go through the same socket.
+    scene.callgate(&["key", "new"]).succeeded();
+}
+
+#[test]
+fn a_plugin_reaches_neither_the_control_socket_nor_any_other() {
+    nothing_is_reached(&Scene::new());
+}
+
+#[test]
+fn nor_does_it_where_an_ordinary_user_runs_callgate() {
+    nothing_is_reached(&Scene::of_ordinary_user());
+}
+
+/// Becomes the program that follows, on a kernel that seems to lack the system call of the first
+/// argument, or only its use with the second as its first argument.
+const LACKING: &str = r#"
+import ctypes, os, struct, sys
+number, option = int(sys.argv[1]), int(sys.argv[2])
+allow, refuse = (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050000 | 38)
+steps = [(0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x15, 0, 1, option), refuse, allow]
+if option < 0:
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), refuse, allow]
+code = b"".join(struct.pack("HBBI", *step) for step in steps)
+program = struct.pack("HP", len(steps), ctypes.addressof(keep := ctypes.create_string_buffer(code)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()
+os.execv(sys.argv[3], sys.argv[3:])
+"#;
+
+fn on_lacking_kernel(scene: &Scene, lacking: (i64, i64), arguments: &[&str]) -> Said {
+    let plain = scene.command(arguments);
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the binary under test, on another kernel"
+    )]
+    let mut command = Command::new("/usr/bin/python3");
+    command
+        .args([
+            "-c",
+            LACKING,
+            &lacking.0.to_string(),
+            &lacking.1.to_string(),
+        ])
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .current_dir(scene.home())
+        .env("CALLGATE_LOG", "off")
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    finish(command.spawn().unwrap())
+}
+
+const LANDLOCK: (i64, i64) = (libc::SYS_landlock_create_ruleset, -1);
+/// `prctl(PR_SET_SECCOMP)`.
+const SECCOMP: (i64, i64) = (libc::SYS_prctl, 22);
+
+#[test]
+fn without_a_wall_no_plugin_runs_and_everybody_is_told_why() {
+    for (lacking, missing) in [(LANDLOCK, "Landlock"), (SECCOMP, "seccomp")] {
+        let scene = Scene::new();
+        let folder = plugin(&scene);
+        let checked = on_lacking_kernel(&scene, lacking, &["plugin", "check", &folder, "--json"]);
+        assert_eq!(checked.code, Some(1), "{missing}: {}", checked.stdout);
+        let error = checked.json()[0]["error"].as_str().unwrap().to_owned();
+        assert!(error.contains(missing), "{error}");
+        assert!(error.contains("behind a wall or not at all"), "{error}");
+
+        scene.callgate(&["plugin", "install", &folder]).succeeded();
+        let call = ["call", "look", "--args", "[\"/etc/hostname\"]"];
+        let said = on_lacking_kernel(&scene, lacking, &call);
+        assert_ne!(said.code, Some(0), "{missing}");
+        let traces = [
+            &folder,
+            scene.data().join("plugins/tries").to_str().unwrap(),
+        ]
+        .map(|folder| std::path::Path::new(folder).join("ran").exists());
+        assert_eq!(traces, [false, false], "nothing of it was run");
+    }
+}
+
+#[test]
+fn what_the_kernel_lacks_is_told_by_the_doctor() {
+    let scene = Scene::new();
+    let doctor = on_lacking_kernel(&scene, LANDLOCK, &["doctor"]);
+    assert_eq!(doctor.code, Some(1));
+    let told = doctor
+        .stdout
+        .contains("neither code nor plugins run without it");
+    assert!(told, "{}", doctor.stdout);
+}
