@@ -52,6 +52,7 @@ pub struct Config {
     pub answer: Answer,
     pub budget: Budget,
     pub fetch: Fetch,
+    pub plugins: Plugins,
     pub serve: Serve,
     pub remote: Remote,
     pub mcp: Vec<Mcp>,
@@ -105,6 +106,12 @@ pub struct Journal {
 #[serde(deny_unknown_fields, default)]
 pub struct Fetch {
     pub allow: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plugins {
+    pub source_packages: bool,
 }
 
 const fn count(number: u32) -> NonZero<u32> {

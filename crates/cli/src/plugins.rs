@@ -86,7 +86,8 @@ pub fn environments(settings: &Settings, root: PathBuf) -> Result<Environments, 
             hint,
         )
     })?;
-    Ok(Environments::new(root, settings.config.python()?, library))
+    let environments = Environments::new(root, settings.config.python()?, library);
+    Ok(environments.building_from_source(settings.config.plugins.source_packages))
 }
 
 /// The plugins of `--plugin`, ready to be loaded.

@@ -243,6 +243,11 @@ pub trait Method: Send + Sync {
         true
     }
 
+    /// Is the operator asked before every call, whatever else is configured?
+    fn needs_approval(&self) -> bool {
+        false
+    }
+
     /// In place of [`Method::call`] for a method of loose binding.
     fn call_loosely<'a>(
         &'a self,

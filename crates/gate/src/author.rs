@@ -38,6 +38,7 @@ pub struct Function {
     info: MethodInfo,
     result: Option<String>,
     example: Option<String>,
+    needs_approval: bool,
     handler: Arc<Handler>,
 }
 
@@ -76,6 +77,7 @@ where
         },
         result: None,
         example: None,
+        needs_approval: false,
         handler: Arc::new(handler),
     }
     .written()
@@ -127,6 +129,12 @@ impl Function {
         self
     }
 
+    /// See [`Method::needs_approval`].
+    pub fn with_approval(mut self) -> Self {
+        self.needs_approval = true;
+        self
+    }
+
     pub fn origin(mut self, origin: Origin) -> Self {
         self.info.origin = origin;
         self
@@ -145,6 +153,10 @@ impl Function {
 impl Method for Function {
     fn info(&self) -> &MethodInfo {
         &self.info
+    }
+
+    fn needs_approval(&self) -> bool {
+        self.needs_approval
     }
 
     fn call<'a>(

@@ -327,8 +327,11 @@ impl Gate {
         let _ = self.0.approvals.send(approval.clone());
     }
 
-    /// Does the operator want to be asked before this method?
+    /// Does the operator want to be asked before this method, or does the method itself?
     pub(crate) fn must_ask(&self, entry: &Entry) -> bool {
+        if entry.method.needs_approval() {
+            return true;
+        }
         let ask = self.0.ask.read().unwrap_or_else(PoisonError::into_inner);
         ask.iter().any(|name| name == "*" || entry.is_called(name))
     }

@@ -3,9 +3,11 @@
 //! with that gets its own. Nothing that is installed for others is ever changed for a plugin.
 
 mod base;
+mod confined;
 mod error;
 mod installer;
 pub(crate) mod process;
+mod requirement;
 
 use std::{
     fs, io,
@@ -19,6 +21,7 @@ pub use base::base;
 pub use error::InstallError;
 use installer::Install;
 pub use process::Say;
+pub use requirement::is_requirement;
 
 /// What an environment holds by our doing, kept inside it.
 const STAMP: &str = "callgate.json";
@@ -32,6 +35,8 @@ pub struct Environments {
     python: PathBuf,
     /// Where the package `callgate_worker` lies.
     scripts: PathBuf,
+    /// Packages may be built where there is no wheel, which runs their code.
+    from_source: bool,
 }
 
 /// Where a plugin's worker runs.
@@ -64,6 +69,15 @@ impl Environments {
             root,
             python,
             scripts,
+            from_source: false,
+        }
+    }
+
+    /// Whether packages without a wheel are built, behind the wall. The operator's to say.
+    pub fn building_from_source(self, from_source: bool) -> Self {
+        Environments {
+            from_source,
+            ..self
         }
     }
 
@@ -136,29 +150,30 @@ impl Environments {
 
     /// Lines such as `numpy==2.1.0`.
     pub fn installed(&self, worker: &str) -> Result<Vec<String>, InstallError> {
-        let listed = self.script(&self.python(worker), "packages", &[])?;
+        let scripts = self.scripts.display().to_string();
+        let mut listing = self.confined(&self.python(worker), &[], &[("PYTHONPATH", &scripts)])?;
+        listing
+            .command
+            .args(["-B", "-m", "callgate_worker.packages"]);
+        let listed = process::output(listing.command)?;
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// Runs one of our scripts, which are modules of `callgate_worker`; its output.
-    pub(crate) fn script(
-        &self,
-        python: &Path,
-        module: &str,
-        arguments: &[&Path],
-    ) -> Result<String, InstallError> {
-        let mut command = process::command(python);
+    /// Runs one of our scripts, which are modules of `callgate_worker`, by the plain interpreter, in
+    /// which nothing is but ours and the system's; its output.
+    pub(crate) fn script(&self, module: &str, arguments: &[&Path]) -> Result<String, InstallError> {
+        let mut command = process::command(&self.python);
         command
             .args(["-m", &format!("callgate_worker.{module}")])
             .args(arguments)
+            .env_clear()
+            .envs(
+                ["PATH", "LANG", "TMPDIR"].map(|it| (it, std::env::var_os(it).unwrap_or_default())),
+            )
             .env("PYTHONPATH", &self.scripts)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("PYTHONIOENCODING", "utf-8");
         process::output(command)
-    }
-
-    pub(crate) fn plain_python(&self) -> &Path {
-        &self.python
     }
 
     /// A new environment with these requirements, or what one of before lacks of them.
@@ -185,11 +200,13 @@ impl Environments {
         }
         say(&format!("making the environment {worker}"));
         // Pip stays outside: it can work for an environment, and takes seconds to put into one.
-        let mut command = process::command(&self.python);
-        command
+        let environment = self.root.join(worker);
+        let mut making = self.confined(&self.python, &[&environment], &[])?;
+        making
+            .command
             .args(["-m", "venv", "--without-pip", "--clear"])
-            .arg(self.root.join(worker));
-        process::run(command, say)
+            .arg(&environment);
+        process::run(making.command, say)
     }
 
     fn install(
@@ -201,7 +218,7 @@ impl Environments {
     ) -> Result<Vec<String>, InstallError> {
         let run = |packages: &[String]| {
             let install = Install {
-                python: &self.python,
+                environments: self,
                 environment: &self.root.join(worker),
                 packages,
                 held,
@@ -209,13 +226,16 @@ impl Environments {
             install.run(say)
         };
         let mut stamp = self.stamp(worker).unwrap_or_default();
-        let mut notes = Vec::new();
-        match packages {
+        let (packages, odd): (Vec<String>, Vec<String>) =
+            packages.iter().cloned().partition(|it| is_requirement(it));
+        let refused = |text| InstallError::NoRequirement(text).to_string();
+        let mut notes: Vec<String> = odd.into_iter().map(refused).collect();
+        match packages.as_slice() {
             [] => {}
-            _ => match run(packages) {
+            packages => match run(packages) {
                 Ok(()) => stamp.requirements.extend_from_slice(packages),
                 // One that exists nowhere, or not for this system, must not keep the others away.
-                Err(InstallError::Packages { words, .. })
+                Err(InstallError::Packages { words, .. } | InstallError::NoWheel { words, .. })
                     if packages.len() > 1 && !is_offline(&words) =>
                 {
                     for package in packages {

@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    environment::{Environments, InstallError, Say},
+    environment::{Environments, InstallError, Say, is_requirement},
     survey::{Survey, survey},
 };
 
@@ -107,6 +107,9 @@ impl Library {
                 source,
                 "its name is no name for a folder; give --name",
             ));
+        }
+        if let Some(odd) = options.with.iter().find(|it| !is_requirement(it)) {
+            return Err(InstallError::NoRequirement(odd.clone()));
         }
         if self.record(&name).exists() && !options.replace {
             return Err(InstallError::Exists(name));

@@ -20,7 +20,7 @@ use crate::{
     Loaded, Source, Worker, WorkerError,
     context::Contexts,
     described::Described,
-    environment::{Environments, InstallError},
+    environment::{Environments, InstallError, is_requirement},
     host,
     link::lock,
     listener::PluginListener,
@@ -47,6 +47,8 @@ pub struct PluginOptions {
     pub load_limit: Duration,
     /// Bytes of address space of one worker; 0 sets no limit.
     pub memory: u64,
+    /// Packages without a wheel may be built, which runs their code.
+    pub source_packages: bool,
 }
 
 impl PluginOptions {
@@ -60,6 +62,7 @@ impl PluginOptions {
             patience: Duration::from_secs(30),
             load_limit: Duration::from_secs(120),
             memory: 8 << 30,
+            source_packages: false,
         }
     }
 }
@@ -132,12 +135,16 @@ impl Plugins {
         worker: &str,
         specs: Vec<String>,
     ) -> Result<(), InstallError> {
+        if let Some(odd) = specs.iter().find(|it| !is_requirement(it)) {
+            return Err(InstallError::NoRequirement(odd.clone()));
+        }
         let options = &self.0.options;
         let environments = Environments::new(
             options.data.join("environments"),
             options.python.clone(),
             self.0.library.clone(),
-        );
+        )
+        .building_from_source(options.source_packages);
         let patient = self.worker(worker).map(|worker| worker.patient());
         let name = worker.to_owned();
         let say = |line: &str| tracing::info!(target: "plugin", "{line}");

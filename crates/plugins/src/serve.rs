@@ -1,12 +1,17 @@
 //! Requests of workers: each becomes a call through the gate, in the name behind its token.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use callgate_contract::{Arguments, Caller, MethodError, Origin, Peer, Said, Value};
 use callgate_gate::{CallError, CallRequest, Gate, Way};
 use tracing::Instrument;
 
 use crate::{
+    Worker,
     failure::{Failure, told},
     frame::Frame,
     identity::Identities,
@@ -29,10 +34,12 @@ pub(crate) fn main(gate: Gate, identities: Arc<Identities>) -> Serve {
     })
 }
 
-/// Answers requests that come on `lane`, whose asker blocks.
-pub(crate) fn lane(gate: Gate, identities: Arc<Identities>) -> Serve {
+/// Answers requests that come on `lane`, whose asker blocks. While the operator is asked, or an
+/// installer is at work, nobody minds that `worker` stands still.
+pub(crate) fn lane(gate: Gate, identities: Arc<Identities>, worker: Weak<Worker>) -> Serve {
     Arc::new(move |link, asked| {
         let (gate, identities) = (gate.clone(), identities.clone());
+        let worker = worker.upgrade();
         Box::pin(async move {
             let id = asked.id;
             let name = asked.name.clone();
@@ -42,6 +49,8 @@ pub(crate) fn lane(gate: Gate, identities: Arc<Identities>) -> Serve {
                     true => method.info().deadline,
                     false => BLOCKING,
                 });
+            let patient = worker.filter(|_| limit > BLOCKING);
+            let _patient = patient.and_then(|worker| worker.patient());
             let answer = call(&gate, &identities, &link, asked, true);
             let answer = match tokio::time::timeout(limit, answer).await {
                 Ok(answer) => answer,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::environment::{Environments, InstallError};
+use crate::environment::{Environments, InstallError, is_requirement};
 
 /// What reading tells of one plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,16 +45,10 @@ impl Survey {
     pub fn packages(&self) -> Vec<String> {
         let mut packages = self.requirements.clone();
         let dynamic = self.dynamic.iter();
-        packages.extend(dynamic.filter(|it| is_package(it)).cloned());
+        packages.extend(dynamic.filter(|it| is_requirement(it)).cloned());
         packages.dedup();
         packages
     }
-}
-
-/// Nothing that an installer could take for an option.
-fn is_package(text: &str) -> bool {
-    let begins_well = text.chars().next().is_some_and(char::is_alphanumeric);
-    begins_well && !text.chars().any(char::is_control)
 }
 
 /// Reads the plugins at `paths`, all in one process. Blocks for that long.
@@ -62,7 +56,7 @@ pub fn survey(environments: &Environments, paths: &[&Path]) -> Result<Vec<Survey
     if paths.is_empty() {
         return Ok(Vec::new());
     }
-    let text = environments.script(environments.plain_python(), "survey", paths)?;
+    let text = environments.script("survey", paths)?;
     serde_json::from_str(&text).map_err(|error| InstallError::Failed {
         program: "callgate_worker.survey".to_owned(),
         words: error.to_string(),
@@ -129,13 +123,5 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("tables.py"), "").unwrap();
         assert!(missing(folder.path(), "tables").contains("from . import tables"));
-    }
-
-    #[test]
-    fn nothing_dynamic_passes_for_an_option() {
-        assert!(is_package("bs4>=4"));
-        for odd in ["-r x", "--index-url=http://x", "", "a\nb", " a"] {
-            assert!(!is_package(odd), "{odd:?}");
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! What waits for the operator, and what follows from an answer: the call that still waits goes
 //! on; a run or a turn that stopped to wait is executed again.
 
-use callgate_store::{Approval, ApprovalState};
+use callgate_contract::JournalId;
+use callgate_store::{Approval, ApprovalState, StoreError};
 use serde_json::{Value as Json, json};
 
 use super::App;
@@ -22,6 +23,11 @@ impl App {
         always: bool,
     ) -> Result<Json, Failure> {
         let run = self.store.approvals().get(id).await?.ask.journal;
+        if self.is_of_plugin(run).await? {
+            // There is nothing of ours to go on with: its call waits still, or it asks again.
+            let approval = self.gate.answer_as(by, id, verdict.into(), always).await?;
+            return Ok(json!({ "approval": shown(&approval), "continues": true, "report": null }));
+        }
         if let Some(turn) = self.turn_of(run).await? {
             // Both asked before the answer is given: what still waits may end right after it.
             let answering = self.is_answering(turn).await?;
@@ -46,6 +52,21 @@ impl App {
             "continues": waits && report.is_none(),
             "report": report,
         }))
+    }
+}
+
+impl App {
+    /// Did code of a plugin ask by itself, within neither a run nor a turn?
+    async fn is_of_plugin(&self, journal: JournalId) -> Result<bool, Failure> {
+        let run = self.store.journal().run(journal).await.map(drop);
+        let turn = self.store.turns().get(journal).await.map(drop);
+        match (run, turn) {
+            (Err(StoreError::UnknownRun(_)), Err(StoreError::UnknownTurn(_))) => Ok(true),
+            (Ok(()) | Err(StoreError::UnknownRun(_)), Ok(()) | Err(StoreError::UnknownTurn(_))) => {
+                Ok(false)
+            }
+            (Err(error), _) | (_, Err(error)) => Err(error.into()),
+        }
     }
 }
 

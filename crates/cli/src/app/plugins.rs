@@ -53,6 +53,7 @@ impl Shelf {
             options.python = python;
         }
         options.packages = packages.to_vec();
+        options.source_packages = settings.config.plugins.source_packages;
         let broken = |error: std::io::Error| {
             let hint = "check the space and the permissions there with `callgate doctor`";
             Failure::new(format!("plugins cannot be hosted: {error}"), hint)
@@ -61,7 +62,8 @@ impl Shelf {
             settings.data.join("environments"),
             options.python.clone(),
             callgate_plugins::library(&settings.data).map_err(broken)?,
-        );
+        )
+        .building_from_source(settings.config.plugins.source_packages);
         Ok(Shelf {
             plugins: Plugins::open(gate, store, options).map_err(broken)?,
             library: Library::new(&settings.data, environments),

@@ -1,5 +1,8 @@
 //! The packages that an upstream ships and its plugins use without saying so.
 
+/// Packages of these lists that are published as source only, and are therefore built.
+pub(super) const WITHOUT_WHEEL: [&str; 3] = ["aiocqhttp", "jieba", "lunar-python"];
+
 /// The base set of a flavour, by name; the native flavour has none.
 pub fn base(flavour: &str) -> Vec<String> {
     let list = match flavour {

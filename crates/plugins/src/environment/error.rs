@@ -15,6 +15,10 @@ pub enum InstallError {
     Failed { program: String, words: String },
     #[error("{packages} could not be installed: {words}")]
     Packages { packages: String, words: String },
+    #[error("no ready-made wheel of {packages} was found: {words}")]
+    NoWheel { packages: String, words: String },
+    #[error("'{}' is not installed: a package is asked for by its name and versions", .0.escape_debug())]
+    NoRequirement(String),
     /// The packages do not go together with what other plugins of the worker use.
     #[error("{packages} cannot be installed beside what is there: {words}")]
     Conflict { packages: String, words: String },
@@ -48,6 +52,11 @@ impl InstallError {
             InstallError::Packages { .. } => {
                 "check the names and the network; what was installed before is unchanged"
             }
+            InstallError::NoWheel { .. } => {
+                "check the names; plugins.source_packages = true lets packages be built, which runs \
+                 their code behind the workers' wall"
+            }
+            InstallError::NoRequirement(_) => "name it as in numpy or 'numpy<2'",
             InstallError::Conflict { .. } => "give the plugin a worker of its own",
             InstallError::Files { .. } => "check the space and the permissions there",
             InstallError::NoPlugin { .. } => {

@@ -1,17 +1,17 @@
-//! The program that puts packages into an environment: uv where there is one, else a pip.
+//! The program that puts packages into an environment: uv where there is one, else a pip. It runs
+//! behind the wall, and takes ready-made wheels only unless the operator says otherwise: building a
+//! package runs its code.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use super::{InstallError, Say, process};
+use super::{Environments, InstallError, Say, base::WITHOUT_WHEEL, confined::Confined, process};
 
 /// One installation.
 pub(super) struct Install<'a> {
-    /// Makes environments, and may have a pip.
-    pub(super) python: &'a Path,
+    pub(super) environments: &'a Environments,
     pub(super) environment: &'a Path,
     pub(super) packages: &'a [String],
     /// Lines such as `numpy==2.1.0` that must stay as they are.
@@ -20,7 +20,16 @@ pub(super) struct Install<'a> {
 
 impl Install<'_> {
     pub(super) fn run(&self, say: Say<'_>) -> Result<(), InstallError> {
-        let mut command = self.installer()?;
+        let Confined {
+            mut command,
+            folder: _kept,
+        } = self.installer()?;
+        if !self.environments.from_source {
+            command.args(["--only-binary", ":all:"]);
+            for package in WITHOUT_WHEEL {
+                command.args(["--no-binary", package]);
+            }
+        }
         let constraints = self.environment.join("constraints.txt");
         if !self.held.is_empty() {
             fs::write(&constraints, self.held.join("\n"))
@@ -33,31 +42,35 @@ impl Install<'_> {
         ended.map_err(|words| self.failed(words))
     }
 
-    fn installer(&self) -> Result<Command, InstallError> {
+    fn installer(&self) -> Result<Confined, InstallError> {
         let target = self.environment.join("bin/python");
         if let Some(uv) = in_path("uv") {
-            let mut uv = process::command(&uv);
+            let mut uv = self.environments.confined(&uv, &[self.environment], &[])?;
             // Compiled now: a worker may not write there.
-            uv.args(["pip", "install", "--compile-bytecode", "--python"])
+            uv.command
+                .args(["pip", "install", "--compile-bytecode", "--python"])
                 .arg(target);
             return Ok(uv);
         }
-        let mut pips = vec![(self.python.to_owned(), vec!["-m", "pip"])];
+        let mut pips = vec![(self.environments.python.clone(), vec!["-m", "pip"])];
         let others = ["pip3", "pip"].into_iter().filter_map(in_path);
         pips.extend(others.map(|pip| (pip, Vec::new())));
         for (program, arguments) in pips {
-            let mut asked = process::command(&program);
-            asked.args(&arguments).arg("--version");
-            if process::output(asked).is_err() {
+            let mut asked = self.environments.confined(&program, &[], &[])?;
+            asked.command.args(&arguments).arg("--version");
+            if process::output(asked.command).is_err() {
                 continue;
             }
-            let mut pip = process::command(&program);
-            pip.args(arguments)
+            // About the operator's other packages, which workers do not see.
+            let quiet = [("PIP_ROOT_USER_ACTION", "ignore")];
+            let mut pip = self
+                .environments
+                .confined(&program, &[self.environment], &quiet)?;
+            pip.command
+                .args(arguments)
                 .arg("--python")
                 .arg(&target)
-                .args(["install", "--disable-pip-version-check", "--no-input"])
-                // About the operator's other packages, which workers do not see.
-                .env("PIP_ROOT_USER_ACTION", "ignore");
+                .args(["install", "--disable-pip-version-check", "--no-input"]);
             return Ok(pip);
         }
         Err(InstallError::NoInstaller)
@@ -71,8 +84,13 @@ impl Install<'_> {
             "incompatible",
             "unsatisfiable",
         ];
+        const NO_WHEEL: [&str; 3] = ["No matching distribution", "no usable wheels", "no wheels"];
         let packages = self.packages.join(" ");
-        match !self.held.is_empty() && SIGNS.iter().any(|sign| words.contains(sign)) {
+        let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
+        if !self.environments.from_source && says(&NO_WHEEL) {
+            return InstallError::NoWheel { packages, words };
+        }
+        match !self.held.is_empty() && says(&SIGNS) {
             true => InstallError::Conflict { packages, words },
             false => InstallError::Packages { packages, words },
         }

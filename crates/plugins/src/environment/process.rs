@@ -93,21 +93,15 @@ fn listen(stream: Option<impl Read>, words: &Mutex<VecDeque<String>>, say: Say<'
     }
 }
 
-/// What the program calls an error, or else the end of what it said.
+/// What the program calls an error and all it says from then on, or else the end of what it said.
 fn last(words: &VecDeque<String>) -> String {
-    let is_error = |line: &&String| {
+    let is_error = |line: &String| {
         let line = line.to_lowercase();
         line.starts_with("error") || line.starts_with("fatal")
     };
-    let errors: Vec<&str> = words.iter().filter(is_error).map(String::as_str).collect();
-    match errors.as_slice() {
-        [] => words
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(" "),
-        errors => errors.join(" "),
-    }
+    let first = words.iter().position(is_error).unwrap_or_default();
+    let told: Vec<&str> = words.iter().skip(first).map(String::as_str).collect();
+    told.join(" ")
 }
 
 fn name(command: &Command) -> String {

@@ -96,10 +96,7 @@ impl Origin {
                 .map(|_| None),
             Origin::Zip(path) => {
                 say(&format!("unpacking {}", path.display()));
-                let python = environments.plain_python();
-                environments
-                    .script(python, "unpack", &[path, folder])
-                    .map(|_| None)
+                environments.script("unpack", &[path, folder]).map(|_| None)
             }
             Origin::Git { url, commit } => clone(url, commit.as_deref(), folder, say).map(Some),
         }

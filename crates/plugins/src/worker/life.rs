@@ -116,7 +116,10 @@ impl Worker {
         let spawned = spawn(&order)?;
         let (gate, identities) = (plugins.gate.clone(), self.identities.clone());
         let main = Link::open(spawned.main, serve::main(gate.clone(), identities.clone()));
-        let lane = Link::open(spawned.lane, serve::lane(gate, identities));
+        let lane = Link::open(
+            spawned.lane,
+            serve::lane(gate, identities, Arc::downgrade(self)),
+        );
         let live = Arc::new(Live::new(main, lane, spawned.child.id(), inside));
         for pipe in spawned.output {
             let (data, name) = (plugins.options.data.clone(), self.name.clone());

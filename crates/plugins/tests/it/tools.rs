@@ -217,63 +217,6 @@ fn from_a_repository_at_a_commit_and_without_its_hooks() {
     assert_eq!(shop.library.get("weather").unwrap().commit, Some(first));
 }
 
-/// Wheels made here: no network is needed to see what an installer does with requirements.
-#[test]
-fn requirements_that_do_not_go_together_get_an_environment_of_their_own() {
-    let shop = Shop::new();
-    let wheels = shop.folder.path().join("wheels");
-    fs::create_dir(&wheels).unwrap();
-    for version in ["1.0", "2.0"] {
-        wheel(&wheels, version);
-    }
-    let find = format!("cgtestpkg @ file://{}/cgtestpkg-", wheels.display());
-    let needing = |name: &str, requirement: &str| {
-        shop.plugin(
-            name,
-            &[("__init__.py", PLUGIN), ("requirements.txt", requirement)],
-        )
-    };
-    let one = needing("one", &format!("{find}1.0-py3-none-any.whl"));
-    let two = needing("two", &format!("{find}2.0-py3-none-any.whl"));
-    shop.install(&one, false).unwrap();
-    assert_eq!(shop.library.get("one").unwrap().worker, "native");
-    shop.install(&two, false).unwrap();
-    assert_eq!(shop.library.get("two").unwrap().worker, "native-two");
-    let environments = shop.library.environments();
-    assert_eq!(
-        environments.installed("native").unwrap(),
-        ["cgtestpkg==1.0"]
-    );
-    assert_eq!(
-        environments.installed("native-two").unwrap(),
-        ["cgtestpkg==2.0"]
-    );
-    // What is there already is not asked for again.
-    shop.said.lock().unwrap().clear();
-    shop.install(&one, true).unwrap();
-    assert!(shop.said.lock().unwrap().is_empty());
-    shop.library.remove("two").unwrap();
-    assert!(
-        !shop
-            .folder
-            .path()
-            .join("data/environments/native-two")
-            .exists()
-    );
-}
-
-fn wheel(folder: &Path, version: &str) {
-    let script = "import sys, zipfile\n\
-                  folder, version = sys.argv[1:]\n\
-                  info = f'cgtestpkg-{version}.dist-info'\n\
-                  with zipfile.ZipFile(f'{folder}/cgtestpkg-{version}-py3-none-any.whl', 'w') as z:\n    \
-                  z.writestr('cgtestpkg.py', '')\n    \
-                  z.writestr(f'{info}/METADATA', f'Metadata-Version: 2.1\\nName: cgtestpkg\\nVersion: {version}\\n')\n    \
-                  z.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n    \
-                  z.writestr(f'{info}/RECORD', f'cgtestpkg.py,,\\n{info}/METADATA,,\\n{info}/WHEEL,,\\n{info}/RECORD,,\\n')\n";
-    python(&["-c", script, folder.to_str().unwrap(), version]);
-}
-
 #[allow(clippy::disallowed_methods, reason = "tools of the tests")]
 fn command(program: &str) -> Command {
     Command::new(program)

@@ -376,6 +376,14 @@ pub const KEYS: &[Key] = &[
                   `*` for every public one. Addresses that are not public are never fetched.",
     },
     Key {
+        name: "plugins.source_packages",
+        shape: Shape::Flag,
+        default: "false",
+        meaning: "Whether packages that plugins need are built from source where there is no \
+                  ready-made wheel. Building runs the package's own code, behind the wall of \
+                  plugins.",
+    },
+    Key {
         name: "serve.listen",
         shape: Shape::Choice("an address such as 127.0.0.1:8420"),
         default: "\"127.0.0.1:8420\"",

@@ -49,6 +49,10 @@ impl Method for Hidden {
         &self.info
     }
 
+    fn needs_approval(&self) -> bool {
+        self.method.needs_approval()
+    }
+
     fn call<'a>(
         &'a self,
         context: CallContext<'a>,
