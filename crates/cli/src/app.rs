@@ -284,6 +284,7 @@ impl App {
             Request::Models => self.list_models().await,
             Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
+            Request::PluginErrors => Ok(self.plugin_errors().await),
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
             // Served where events can be told for as long as the client stays.
             Request::McpOpen { .. } => Ok(Json::Null),

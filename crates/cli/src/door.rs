@@ -121,6 +121,18 @@ impl Door {
     }
 }
 
+/// What a process that owns the directory and is at work answers; `None` where there is none. It opens
+/// nothing here.
+pub async fn ask_running(settings: &Settings, request: &Request) -> Result<Option<Json>, Failure> {
+    let asked = callgate_store::request(&settings.data, &json!(request), drop).await;
+    match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
+        Ok(Answer::Done(value)) => Ok(Some(value)),
+        Ok(Answer::Failed(failure)) => Err(failure),
+        Ok(Answer::Closing) | Err(ControlError::NotRunning(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn silent() -> Failure {
     Failure::new(
         "another callgate is running on this data directory and does not answer",

@@ -100,6 +100,8 @@ pub enum Request {
         /// All of them if left out.
         name: Option<String>,
     },
+    /// By the name of its folder, why each installed plugin that failed did.
+    PluginErrors,
     PluginConfig {
         name: String,
         /// What to change.

@@ -1,6 +1,6 @@
 //! [`Library`]: the plugins installed in a data directory. Code lies in `plugins/NAME`, what we know
 //! of it in `plugins/NAME.json`, out of the plugin's own reach. A plugin is put in place whole or
-//! not at all.
+//! not at all, and the one that it replaces is kept until somebody knows that it loads.
 
 mod fetch;
 
@@ -10,6 +10,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use crate::{
     environment::{Environments, InstallError, Say, is_requirement},
@@ -53,6 +54,26 @@ pub struct InstallOptions {
     pub told_as: Option<String>,
 }
 
+/// A plugin that was put in place.
+#[derive(Debug)]
+pub struct Placed {
+    pub installed: Installed,
+    /// What reading told of it; packages that could not be had are among the warnings.
+    pub found: Survey,
+    /// What it replaced.
+    pub previous: Option<Previous>,
+}
+
+/// A plugin that was replaced. Dropped, it is gone; see [`Library::restore`].
+#[derive(Debug)]
+pub struct Previous {
+    record: Installed,
+    staging: TempDir,
+}
+
+/// Where the code of a replaced plugin is kept, in the folder in which its successor was made ready.
+const PREVIOUS: &str = ".previous";
+
 /// Clones name the same folder.
 #[derive(Clone, Debug)]
 pub struct Library {
@@ -93,13 +114,12 @@ impl Library {
     }
 
     /// Fetches a plugin, installs what it needs, and puts it in place. Blocks.
-    /// Packages that could not be had are among the survey's warnings.
     pub fn install(
         &self,
         source: &str,
         options: &InstallOptions,
         say: Say<'_>,
-    ) -> Result<(Installed, Survey), InstallError> {
+    ) -> Result<Placed, InstallError> {
         let origin = PluginSource::parse(source)?;
         let name = options.name.clone().unwrap_or_else(|| origin.name());
         if !is_name(&name) {
@@ -146,9 +166,23 @@ impl Library {
             enabled: true,
             id: None,
         };
-        self.place(&staged, &staging.path().join(".previous"), &name)?;
+        let previous = self.get(&name).ok();
+        self.place(&staged, &staging.path().join(PREVIOUS), &name)?;
         self.write(&installed)?;
-        Ok((installed, found))
+        Ok(Placed {
+            installed,
+            found,
+            previous: previous.map(|record| Previous { record, staging }),
+        })
+    }
+
+    /// Puts back what was replaced; the newer one is gone.
+    pub fn restore(&self, previous: Previous) -> Result<Installed, InstallError> {
+        let Previous { record, staging } = previous;
+        let kept = staging.path().join(PREVIOUS);
+        self.place(&kept, &staging.path().join("newer"), &record.name)?;
+        self.write(&record)?;
+        Ok(record)
     }
 
     pub fn remove(&self, name: &str) -> Result<Installed, InstallError> {

@@ -19,7 +19,7 @@ use crate::{
 
 pub async fn perform(common: &Common, plugin: Plugin) -> Result<ExitCode, Failure> {
     match plugin.command {
-        PluginCommand::List => install::list(common),
+        PluginCommand::List => install::list(common).await,
         PluginCommand::Check(check) => check::perform(common, check).await,
         PluginCommand::Test(test) => test::perform(common, test).await,
         PluginCommand::New(new) => new::perform(common, new),

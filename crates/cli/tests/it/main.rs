@@ -44,3 +44,4 @@ mod texts;
 mod tour;
 #[cfg(feature = "otel")]
 mod traces;
+mod updating;

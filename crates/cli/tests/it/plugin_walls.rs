@@ -168,8 +168,17 @@ fn without_a_wall_no_plugin_runs_and_everybody_is_told_why() {
 }
 
 #[test]
-fn what_the_kernel_lacks_is_told_by_the_doctor() {
+fn what_the_kernel_lacks_is_told_by_doctor_and_list() {
     let scene = Scene::new();
+    let folder = plugin(&scene);
+    scene.callgate(&["plugin", "install", &folder]).succeeded();
+    let here = scene.callgate(&["plugin", "list", "--json"]).succeeded();
+    assert_eq!(here.json()[0]["error"], Json::Null);
+    let listed = on_lacking_kernel(&scene, LANDLOCK, &["plugin", "list", "--json"]).succeeded();
+    let error = listed.json()[0]["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("lsm=landlock"), "{error}");
+    let listed = on_lacking_kernel(&scene, LANDLOCK, &["plugin", "list"]).succeeded();
+    assert!(listed.stdout.contains("failed"), "{}", listed.stdout);
     let doctor = on_lacking_kernel(&scene, LANDLOCK, &["doctor"]);
     assert_eq!(doctor.code, Some(1));
     let told = doctor

@@ -45,8 +45,8 @@ impl Shop {
             ..InstallOptions::default()
         };
         let say = |line: &str| self.said.lock().unwrap().push(line.to_owned());
-        let (installed, _) = self.library.install(source, &options, &say)?;
-        Ok(installed.name)
+        let placed = self.library.install(source, &options, &say)?;
+        Ok(placed.installed.name)
     }
 }
 

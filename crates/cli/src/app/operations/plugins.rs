@@ -8,7 +8,7 @@ use callgate_contract::SessionKey;
 use callgate_plugins::{
     Plugin, WorkerError,
     form::{form, hidden, problems, restored},
-    install::InstallOptions,
+    install::{InstallOptions, Placed},
 };
 use callgate_server::{
     Refused, Why,
@@ -234,22 +234,40 @@ impl App {
                     path.display().to_string()
                 }
             };
-            let (installed, found) = library.install(&source, &options, &*say)?;
-            for warning in &found.warnings {
+            let placed = library.install(&source, &options, &*say)?;
+            for warning in &placed.found.warnings {
                 say(warning);
             }
-            Ok::<_, Failure>(installed)
+            Ok::<_, Failure>(placed)
         });
         let broken = |error: tokio::task::JoinError| {
             let hint = "this is a fault of callgate: report it";
             Refused::new(Why::Refused, format!("the work broke: {error}"), hint)
         };
-        let installed = installing.await.map_err(broken)??;
+        let Placed {
+            installed,
+            previous,
+            ..
+        } = installing.await.map_err(broken)??;
         (ask.say)("loading");
         self.reload_plugins(Some(installed.name.clone())).await?;
         let view = self.plugin_view(&installed.name, None).await?;
         if let Some(error) = &view.error {
             (ask.say)(&error.message);
+            if let Some(previous) = previous {
+                self.shelf
+                    .library()
+                    .restore(previous)
+                    .map_err(Failure::from)?;
+                self.reload_plugins(Some(installed.name.clone())).await?;
+                let name = &installed.name;
+                let why = format!(
+                    "the new {name} does not load: {}; the one before is back",
+                    error.message
+                );
+                let hint = "`callgate plugin check` shows where it fails";
+                return Err(Refused::new(Why::Refused, why, hint));
+            }
         }
         Ok(json!({ "plugin": view.id, "state": view.state }))
     }

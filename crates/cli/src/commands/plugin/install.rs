@@ -4,28 +4,44 @@ use std::process::ExitCode;
 
 use callgate_plugins::{
     environment::Environments,
-    install::{InstallOptions, Installed, Library},
+    install::{InstallOptions, Installed, Library, Placed},
     survey::Survey,
 };
-use serde_json::json;
+use callgate_sandbox::Wall;
+use serde_json::{Value as Json, json};
 
 use super::workshop;
 use crate::{
     app::Settings,
     args::{Common, InstallPlugin},
+    door::ask_running,
     failure::Failure,
     plugins::{environments, with_spinner},
     request::Request,
     show::{self, Colour, paint},
 };
 
-pub fn list(common: &Common) -> Result<ExitCode, Failure> {
-    let installed = library(&common.settings()?)?.list();
+pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
+    let settings = common.settings()?;
+    let installed = library(&settings)?.list();
+    let errors = ask_running(&settings, &Request::PluginErrors).await?;
+    let unwalled = unwalled();
+    let error_of = |plugin: &Installed| {
+        let told = errors.as_ref().and_then(|it| it[&plugin.name].as_str());
+        told.or(unwalled.as_deref()).map(str::to_owned)
+    };
     if common.json {
-        show::json(&json!(installed));
+        let shown = installed.iter().map(|plugin| {
+            let mut shown = json!(plugin);
+            shown["error"] = json!(error_of(plugin));
+            shown
+        });
+        show::json(&shown.collect());
         return Ok(ExitCode::SUCCESS);
     }
-    let rows: Vec<Vec<String>> = installed.into_iter().map(row).collect();
+    let errors = installed.iter().map(error_of).collect::<Vec<_>>();
+    let rows = installed.into_iter().zip(errors);
+    let rows: Vec<Vec<String>> = rows.map(|(plugin, error)| row(plugin, error)).collect();
     show::data(&show::table(&rows));
     if rows.is_empty() {
         show::note("no plugins; `callgate plugin new NAME` or `callgate plugin install SOURCE`");
@@ -33,9 +49,22 @@ pub fn list(common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(plugin: Installed) -> Vec<String> {
-    let state = if plugin.enabled { "" } else { "disabled" };
-    let about = show::shortened(&plugin.description, 60);
+/// Why no plugin can run here, where the kernel lacks a part of their wall.
+fn unwalled() -> Option<String> {
+    let walls = callgate_sandbox::probe(None).into_iter();
+    let of_plugins = |wall| matches!(wall, Wall::Landlock | Wall::Seccomp);
+    let missing = walls.into_iter().find(|it| of_plugins(it.wall) && !it.ok)?;
+    let hint = missing.hint.unwrap_or_default();
+    Some(format!("{:?} is {}; {hint}", missing.wall, missing.detail))
+}
+
+fn row(plugin: Installed, error: Option<String>) -> Vec<String> {
+    let state = match (&error, plugin.enabled) {
+        (_, false) => "disabled",
+        (Some(_), true) => "failed",
+        (None, true) => "",
+    };
+    let about = error.unwrap_or_else(|| show::shortened(&plugin.description, 60));
     vec![
         plugin.name,
         plugin.flavour,
@@ -57,9 +86,33 @@ pub async fn perform(common: &Common, install: InstallPlugin) -> Result<ExitCode
         with: install.with,
         told_as: None,
     };
-    let working = move |say: &(dyn Fn(&str) + Send + Sync)| library.install(&source, &options, say);
-    let (installed, found) = with_spinner("installing", working).await??;
-    tell_owner(common, Some(installed.name.clone())).await;
+    let installing = library.clone();
+    let working =
+        move |say: &(dyn Fn(&str) + Send + Sync)| installing.install(&source, &options, say);
+    let Placed {
+        installed,
+        found,
+        previous,
+    } = with_spinner("installing", working).await??;
+    let name = &installed.name;
+    let taken_over = tell_owner(common, Some(name.clone())).await;
+    if let (Err(failure), Some(previous)) = (&taken_over, previous) {
+        library.restore(previous)?;
+        tell_owner(common, Some(name.clone())).await?;
+        return Err(Failure::new(
+            format!(
+                "the new {name} is not used: {}; the one before is back",
+                failure.error
+            ),
+            &failure.hint,
+        ));
+    }
+    taken_over.map_err(|failure| {
+        Failure::new(
+            format!("{name} is installed, but {}", failure.error),
+            &failure.hint,
+        )
+    })?;
     match common.json {
         true => show::json(&json!(installed)),
         false => show_installed(&installed, &found),
@@ -99,13 +152,13 @@ fn show_installed(installed: &Installed, found: &Survey) {
 
 pub async fn remove(common: &Common, name: &str) -> Result<ExitCode, Failure> {
     let removed = library(&common.settings()?)?.remove(name)?;
-    tell_owner(common, None).await;
+    workshop::ask_owner(common, Request::ReloadPlugins { name: None }).await?;
     said(common, &removed, "removed")
 }
 
 pub async fn enable(common: &Common, name: &str, enabled: bool) -> Result<ExitCode, Failure> {
     let changed = library(&common.settings()?)?.enable(name, enabled)?;
-    tell_owner(common, Some(name.to_owned())).await;
+    tell_owner(common, Some(name.to_owned())).await?;
     said(
         common,
         &changed,
@@ -128,14 +181,24 @@ pub async fn reload(common: &Common, name: Option<String>) -> Result<ExitCode, F
     Ok(super::check::exit_code(&answer))
 }
 
-/// A running callgate takes it over at once; without one there is nobody to tell.
-async fn tell_owner(common: &Common, name: Option<String>) {
-    if let Err(failure) = workshop::tell_owner(common, Request::ReloadPlugins { name }).await {
-        show::note(&format!(
-            "the running callgate did not take it over: {}",
-            failure.error
-        ));
-    }
+/// A running callgate takes it over at once; without one there is nobody to tell. An error if what
+/// was to be loaded does not load.
+async fn tell_owner(common: &Common, name: Option<String>) -> Result<(), Failure> {
+    let answer = workshop::ask_owner(common, Request::ReloadPlugins { name }).await?;
+    let reports = answer.as_ref().and_then(Json::as_array);
+    let Some(report) = reports.into_iter().flatten().find(|it| it["ok"] != true) else {
+        return Ok(());
+    };
+    let (name, error) = (report["name"].as_str(), report["error"].as_str());
+    let hint = report["hint"].as_str();
+    Err(Failure::new(
+        format!(
+            "{} does not load: {}",
+            name.unwrap_or("it"),
+            error.unwrap_or("no reason was given")
+        ),
+        hint.unwrap_or("`callgate plugin check` shows where it fails"),
+    ))
 }
 
 fn said(common: &Common, plugin: &Installed, what: &str) -> Result<ExitCode, Failure> {

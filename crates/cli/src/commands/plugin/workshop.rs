@@ -7,6 +7,7 @@ use std::{
 };
 
 use callgate_plugins::environment::Environments;
+use serde_json::Value as Json;
 use tempfile::TempDir;
 
 use crate::{
@@ -99,13 +100,13 @@ fn kept() -> PathBuf {
     cache.join("callgate/environments")
 }
 
-/// Asks the process that owns the data directory, if there is one besides us.
-pub async fn tell_owner(common: &Common, request: Request) -> Result<(), Failure> {
+/// Asks the process that owns the data directory, if there is one besides us; its answer.
+pub async fn ask_owner(common: &Common, request: Request) -> Result<Option<Json>, Failure> {
     let mut door = Door::open(&common.settings()?, Purpose::Look).await?;
-    let told = match door.is_outside() {
-        true => door.perform(request, Live::default()).await.map(drop),
-        false => Ok(()),
+    let answer = match door.is_outside() {
+        true => door.perform(request, Live::default()).await.map(Some),
+        false => Ok(None),
     };
     door.close().await;
-    told
+    answer
 }

@@ -1,5 +1,7 @@
 //! Every plugin that is there, also one that did not load or is switched off, as one kind of row.
 
+use std::collections::BTreeMap;
+
 use callgate_contract::SessionKey;
 use callgate_plugins::{Plugin, check::CheckReport, install::Installed, survey::Survey};
 use callgate_server::operations::{
@@ -41,6 +43,13 @@ impl App {
         views.extend(failed.map(failed_view));
         views.sort_by(|one, other| one.id.cmp(&other.id));
         views
+    }
+
+    /// Why installed plugins that failed did, by the names of their folders.
+    pub(in crate::app) async fn plugin_errors(&self) -> Json {
+        let views = self.plugin_views(None).await.into_iter();
+        let failed = views.filter_map(|view| Some((view.folder?, view.error?.message)));
+        failed.collect::<BTreeMap<_, _>>().into_iter().collect()
     }
 
     fn loaded_view(
