@@ -35,6 +35,7 @@ mod runs;
 mod sandbox_methods;
 mod scene;
 mod schema;
+mod seed_lines;
 mod sending;
 mod server;
 mod serving;
