@@ -55,6 +55,13 @@ pub(crate) struct Tool {
     pub(crate) ad_hoc: Option<AdHoc>,
 }
 
+impl Tool {
+    /// A method of the gate of which the plugin said no more than its name.
+    fn is_only_named(&self) -> bool {
+        self.ad_hoc.is_none() && self.spec.description.is_empty()
+    }
+}
+
 /// The plugin that asked for the turn and waits for it.
 pub(crate) struct Companion {
     pub(crate) peer: Peer,
@@ -154,16 +161,37 @@ impl Agent {
 }
 
 impl Turn {
-    /// The methods of a round and how the model sees them.
-    pub(crate) fn offered(&self) -> Option<Offered> {
-        let tools = self.shape.tools.as_ref()?;
-        let method = |tool: &Tool| match &tool.ad_hoc {
+    /// The methods of a round and how the model sees them: a tool as the plugin describes it, a method
+    /// that it only named as the gate declares it.
+    pub(crate) fn offered(&mut self) -> Option<Offered> {
+        let tools = self.shape.tools.clone()?;
+        let found = tools.into_iter();
+        let found = found.filter_map(|tool| self.method_of(&tool).map(|method| (tool, method)));
+        let found: Vec<(Tool, Arc<dyn Method>)> = found.collect();
+        let named = found.iter().filter(|(tool, _)| tool.is_only_named());
+        let named: Vec<Arc<dyn Method>> = named.map(|(_, method)| method.clone()).collect();
+        let declared = self.declared(&named);
+        let spec = |(tool, method): &(Tool, Arc<dyn Method>)| {
+            if !tool.is_only_named() {
+                return Some(tool.spec.clone());
+            }
+            let name = &method.info().name;
+            let spec = declared.iter().find(|spec| spec.name == *name)?.clone();
+            Some(ToolSpec {
+                name: tool.spec.name.clone(),
+                ..spec
+            })
+        };
+        let specs = found.iter().filter_map(spec).collect();
+        let methods = found.into_iter().map(|(_, method)| method).collect();
+        Some((methods, specs))
+    }
+
+    fn method_of(&self, tool: &Tool) -> Option<Arc<dyn Method>> {
+        match &tool.ad_hoc {
             Some(ad_hoc) => Some(ad_hoc.method().clone()),
             None => self.agent.gate().find(&tool.spec.name),
-        };
-        let methods = tools.iter().filter_map(method).collect();
-        let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
-        Some((methods, specs))
+        }
     }
 
     pub(crate) fn ad_hoc(&self, name: &str) -> Option<&AdHoc> {
@@ -293,8 +321,11 @@ impl Turn {
     }
 
     fn tool_names(&self) -> Vec<String> {
-        let methods = match self.offered() {
-            Some((methods, _)) => methods,
+        let methods: Vec<Arc<dyn Method>> = match &self.shape.tools {
+            Some(tools) => tools
+                .iter()
+                .filter_map(|tool| self.method_of(tool))
+                .collect(),
             None => self.agent.gate().catalogue(&self.caller),
         };
         methods.iter().map(|m| m.info().name.clone()).collect()

@@ -3,6 +3,7 @@
 
 mod loops;
 mod models;
+mod tools;
 
 use serde_json::{Value as Json, json};
 
