@@ -1,8 +1,10 @@
 //! Lines of the seed documents, through the real binary: plugins of ours do what a line says, and the
 //! model is a server on loopback, so that what it was really asked is seen on the wire.
 
+mod conversations;
 mod loops;
 mod models;
+mod personas;
 mod tools;
 
 use serde_json::{Value as Json, json};
