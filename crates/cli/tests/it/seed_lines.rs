@@ -2,6 +2,7 @@
 //! model is a server on loopback, so that what it was really asked is seen on the wire.
 
 mod conversations;
+mod kinds;
 mod loops;
 mod models;
 mod personas;
