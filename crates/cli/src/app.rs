@@ -252,6 +252,8 @@ impl App {
             Request::Answer { id, answer, always } => {
                 self.settle(Some("terminal"), id, answer, always).await
             }
+            Request::ApprovalRules => self.approval_rules().await,
+            Request::RevokeRule { id } => self.revoke_rule(id).await,
             Request::NewKey(new) => self.new_key(new).await,
             Request::Keys => Ok(json!(self.store.keys().list().await?)),
             Request::RevokeKey { id } => self.revoke_key(&id).await,

@@ -194,6 +194,13 @@ pub enum ApprovalCommand {
     Allow(Answer),
     /// Refuse the call; a run that stopped to wait for it is continued now and gets an error
     Deny(Answer),
+    /// The standing answers that --always left, with who gave them and when
+    Rules,
+    /// Take a standing answer back: the next call is asked about again
+    Revoke {
+        /// The number `callgate approval rules` shows
+        id: i64,
+    },
 }
 
 #[derive(Debug, Args)]

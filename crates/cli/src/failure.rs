@@ -45,6 +45,7 @@ impl From<StoreError> for Failure {
             StoreError::UnknownApproval(_) | StoreError::AlreadyAnswered { .. } => {
                 "see what waits for an answer with `callgate approval list`"
             }
+            StoreError::UnknownRule(_) => "see the rules with `callgate approval rules`",
             StoreError::UnknownKey(_) => "see the keys with `callgate key list`",
             StoreError::UnknownPersona(_) => "see the personas with `callgate persona list`",
             StoreError::PersonaName { .. } => "choose another name",

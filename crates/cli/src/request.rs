@@ -37,6 +37,10 @@ pub enum Request {
         answer: Verdict,
         always: bool,
     },
+    ApprovalRules,
+    RevokeRule {
+        id: i64,
+    },
     NewKey(NewKey),
     Keys,
     RevokeKey {

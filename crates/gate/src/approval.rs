@@ -85,7 +85,7 @@ impl Gate {
         loop {
             match approval.state {
                 ApprovalState::Allowed => return Ok(()),
-                ApprovalState::Denied => return Err(denied()),
+                ApprovalState::Denied | ApprovalState::Withdrawn => return Err(denied()),
                 ApprovalState::Pending => {}
             }
             let answered = timeout_at(until, answers.changed()).await;

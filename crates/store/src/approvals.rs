@@ -1,12 +1,15 @@
-//! Approvals: calls an operator must say yes to, the answers, and the rules that "always" left.
-//! An answer is given once; what follows from it is the gate's.
+//! Approvals: calls an operator must say yes to, and the answers. An answer is given once; what
+//! follows from it is the gate's. What asked and then ended without an answer waits no more.
+
+mod rules;
 
 use callgate_contract::{JournalId, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, any::AnyRow};
 
+pub use self::rules::{Rule, StandingRule};
 use crate::{
     StoreError,
     database::{Database, next_id},
@@ -19,20 +22,14 @@ pub enum ApprovalState {
     Pending,
     Allowed,
     Denied,
+    /// What asked has ended: it was stopped, or went on without an answer.
+    Withdrawn,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Allow,
     Deny,
-}
-
-/// A standing answer for one method in one session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    Always,
-    Never,
 }
 
 /// The call that needs an answer.
@@ -136,15 +133,7 @@ impl Approvals<'_> {
             return Err(StoreError::AlreadyAnswered { id, state });
         }
         if always {
-            sqlx::query(
-                "INSERT INTO rule (session, method, decision) VALUES ($1, $2, $3)
-                 ON CONFLICT (session, method) DO UPDATE SET decision = excluded.decision",
-            )
-            .bind(approval.ask.session.to_string())
-            .bind(approval.ask.method.clone())
-            .bind(row::word(rule)?)
-            .execute(writer.connection())
-            .await?;
+            rules::make(writer.connection(), &approval.ask, rule, by).await?;
         }
         writer.commit().await?;
         Ok(approval)
@@ -169,6 +158,17 @@ impl Approvals<'_> {
         rows.iter().map(read).collect()
     }
 
+    /// What waits in one session, oldest first.
+    pub async fn pending_in(&self, session: &SessionKey) -> Result<Vec<Approval>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM approval WHERE state = 'pending' AND session = $1 ORDER BY id",
+        )
+        .bind(session.to_string())
+        .fetch_all(&self.0.readers)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
     /// What the calls of one journal asked, by sequence.
     pub async fn of(&self, journal: JournalId) -> Result<Vec<Approval>, StoreError> {
         let rows = sqlx::query("SELECT * FROM approval WHERE journal = $1 ORDER BY sequence")
@@ -177,21 +177,33 @@ impl Approvals<'_> {
             .await?;
         rows.iter().map(read).collect()
     }
+}
 
-    pub async fn rule(
-        &self,
-        session: &SessionKey,
-        method: &str,
-    ) -> Result<Option<Rule>, StoreError> {
-        let decision: Option<String> =
-            sqlx::query_scalar("SELECT decision FROM rule WHERE session = $1 AND method = $2")
-                .bind(session.to_string())
-                .bind(method.to_owned())
-                .fetch_optional(&self.0.readers)
-                .await?;
-        let read = |decision| row::read_word("rule", decision);
-        decision.map(read).transpose()
-    }
+/// What the calls of a run asked that has ended.
+pub(crate) async fn withdraw(
+    connection: &mut AnyConnection,
+    run: JournalId,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE approval SET state = 'withdrawn' WHERE journal = $1 AND state = 'pending'")
+        .bind(run.0.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The same of a turn, in its tool calls and its code.
+pub(crate) async fn withdraw_all(
+    connection: &mut AnyConnection,
+    turn: JournalId,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE approval SET state = 'withdrawn' WHERE state = 'pending'
+         AND (journal = $1 OR journal IN (SELECT journal FROM run WHERE run.turn = $1))",
+    )
+    .bind(turn.0.to_string())
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 impl ApprovalState {
@@ -200,6 +212,7 @@ impl ApprovalState {
             ApprovalState::Pending => "pending",
             ApprovalState::Allowed => "allowed",
             ApprovalState::Denied => "denied",
+            ApprovalState::Withdrawn => "withdrawn",
         }
     }
 }

@@ -36,6 +36,8 @@ pub enum StoreError {
     UnknownApproval(i64),
     #[error("approval {id} is already {state}")]
     AlreadyAnswered { id: i64, state: &'static str },
+    #[error("no rule {0}")]
+    UnknownRule(i64),
     #[error("no key '{0}'")]
     UnknownKey(String),
     #[error("no client '{0}' has asked to be let in")]

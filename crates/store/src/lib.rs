@@ -38,7 +38,7 @@ mod vectors;
 
 use std::{sync::Arc, time::Duration};
 
-pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule};
+pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule, StandingRule};
 pub use capsules::{Capsules, WrittenRow};
 pub use clients::{Client, ClientState, Clients, NewClient};
 pub use control::{ControlError, Events, request};

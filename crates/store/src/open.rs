@@ -172,6 +172,11 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
             "turn_sums",
             include_str!("../migrations/0023_turn_sums.sql"),
         ),
+        (
+            27,
+            "standing_answers",
+            include_str!("../migrations/0027_standing_answers.sql"),
+        ),
     ];
     let migrations = migrations.map(|(version, description, text)| {
         let (kind, sql) = (MigrationType::Simple, text.into_sql_str());

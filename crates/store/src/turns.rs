@@ -18,7 +18,7 @@ pub use self::{
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
 use crate::{
-    Charge, Journal, Lease, StoreError, changes, conversations,
+    Charge, Journal, Lease, StoreError, approvals, changes, conversations,
     costs::{self, Spender},
     crash_point,
     journal::Write,
@@ -125,6 +125,7 @@ impl Turns<'_> {
             self.get(turn).await?;
             return Err(StoreError::TurnFinished(turn));
         }
+        approvals::withdraw_all(connection, turn).await?;
         settle(connection, turn, &end, holder).await?;
         crash_point("turn.before_finish_commit");
         write.commit().await?;

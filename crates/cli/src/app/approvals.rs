@@ -2,6 +2,7 @@
 //! on; a run or a turn that stopped to wait is executed again.
 
 use callgate_contract::JournalId;
+use callgate_server::News;
 use callgate_store::{Approval, ApprovalState, StoreError};
 use serde_json::{Value as Json, json};
 
@@ -13,6 +14,16 @@ impl App {
         let state = (!all).then_some(ApprovalState::Pending);
         let approvals = self.store.approvals().list(state).await?;
         Ok(approvals.iter().map(shown).collect())
+    }
+
+    pub(super) async fn approval_rules(&self) -> Result<Json, Failure> {
+        Ok(json!(self.store.approvals().rules().await?))
+    }
+
+    pub(super) async fn revoke_rule(&self, id: i64) -> Result<Json, Failure> {
+        let revoked = self.store.approvals().revoke_rule(id).await?;
+        self.live.announce(&News::Rules {});
+        Ok(json!(revoked))
     }
 
     pub(super) async fn settle(

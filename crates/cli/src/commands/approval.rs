@@ -1,4 +1,4 @@
-//! `callgate approval`: the operator's answers.
+//! `callgate approval`: the operator's answers, and those that stand.
 
 use std::process::ExitCode;
 
@@ -24,6 +24,22 @@ pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Fa
             }
             return Ok(ExitCode::SUCCESS);
         }
+        ApprovalCommand::Rules => {
+            let rules = super::ask(common, Purpose::Look, Request::ApprovalRules).await?;
+            match common.json {
+                true => show::json(&rules),
+                false => show_rules(&rules),
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        ApprovalCommand::Revoke { id } => {
+            let revoked = super::ask(common, Purpose::Look, Request::RevokeRule { id }).await?;
+            match common.json {
+                true => show::json(&revoked),
+                false => show_revoked(&revoked),
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         ApprovalCommand::Allow(answer) => (answer, Verdict::Allow),
         ApprovalCommand::Deny(answer) => (answer, Verdict::Deny),
     };
@@ -44,9 +60,10 @@ fn show_list(approvals: &Json) {
     let approvals = approvals.as_array().map(Vec::as_slice).unwrap_or_default();
     for approval in approvals {
         let text = |field: &str| approval[field].as_str().unwrap_or_default();
-        let state = match text("state") {
-            "pending" => String::new(),
-            state => format!("  {state}"),
+        let state = match (text("state"), text("answered_by")) {
+            ("pending", _) => String::new(),
+            (state, "") => format!("  {state}"),
+            (state, by) => format!("  {state} by {by}"),
         };
         show::line(&format!(
             "{}  {}{state}\n   {}\n   {}, {}, asked {}",
@@ -67,6 +84,44 @@ fn show_list(approvals: &Json) {
             ));
         }
     }
+}
+
+fn show_rules(rules: &Json) {
+    let rules = rules.as_array().map(Vec::as_slice).unwrap_or_default();
+    for rule in rules {
+        let text = |field: &str| rule[field].as_str().unwrap_or_default();
+        let by = match text("made_by") {
+            "" => String::new(),
+            by => format!(" by {by}"),
+        };
+        show::line(&format!(
+            "{}  {} {}\n   {}, made {}{by}",
+            paint(Colour::Bold, &rule["id"].to_string()),
+            text("decision"),
+            paint(Colour::Bold, text("method")),
+            text("session"),
+            text("made_at"),
+        ));
+    }
+    match rules {
+        [] => show::note("there are no standing answers"),
+        [first, ..] => {
+            let id = &first["id"];
+            show::note(&format!(
+                "take one back with `callgate approval revoke {id}`"
+            ));
+        }
+    }
+}
+
+fn show_revoked(rule: &Json) {
+    let text = |field: &str| rule[field].as_str().unwrap_or_default();
+    show::note(&format!(
+        "{} {} is asked about again in {}",
+        paint_note(Colour::Bold, "revoked:"),
+        text("method"),
+        text("session"),
+    ));
 }
 
 fn show_settled(settled: &Json) {

@@ -52,6 +52,40 @@ impl Site {
     }
 }
 
+/// What happens, as it is told.
+struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// Heard from when this returns.
+    fn open(site: &Site, path: &str) -> Self {
+        let mut stream = TcpStream::connect(&site.server.address).unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            site.server.address, site.key
+        )
+        .unwrap();
+        let mut events = Events(BufReader::new(stream));
+        while !events.line().trim().is_empty() {}
+        events
+    }
+
+    fn next(&mut self) -> Json {
+        loop {
+            let line = self.line();
+            if let Some(data) = line.strip_prefix("data: ") {
+                return serde_json::from_str(data).unwrap();
+            }
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert_ne!(self.0.read_line(&mut line).unwrap(), 0, "it goes on");
+        line
+    }
+}
+
 #[test]
 fn without_a_fitting_key_nothing_is_told() {
     let site = Site::start("", &[]);
@@ -181,6 +215,51 @@ fn an_approval_is_answered_and_the_turn_goes_on() {
     );
     let sent = || site.read(&format!("{SESSION}/log"))["items"][0]["parts"][0]["text"] == "may I?";
     wait_until(sent);
+}
+
+#[test]
+fn a_session_tells_what_waits_there_and_rules_are_revoked() {
+    let code = "```python\nsend_message('may I?')\n```";
+    let answers = [json!({ "content": code }), json!({ "content": code })];
+    let site = Site::start("[approval]\nask = [\"send_message\"]\n", &answers);
+    let mut events = Events::open(&site, "/api/events?topics=approvals,changes");
+    let say = |text: &str| {
+        let saying = json!({ "text": text, "wait": false });
+        site.post(&format!("{SESSION}/messages"), saying)
+    };
+    let waiting = || {
+        let session = site.read(SESSION);
+        session["approvals"].as_array().unwrap().clone()
+    };
+    say("Say it");
+    wait_until(|| waiting().len() == 1);
+    let asked = waiting().remove(0);
+    assert_eq!(asked["method"], "builtin/send_message");
+    assert_eq!(asked["arguments"], json!({ "text": "may I?" }));
+    let elsewhere = site.read("/api/sessions/web:FriendMessage:bob");
+    assert_eq!(elsewhere["approvals"], json!([]));
+    let answer = json!({ "allow": true, "always": true });
+    site.post(&format!("/api/approvals/{}", asked["id"]), answer);
+    wait_until(|| waiting().is_empty());
+    let told = |event: &Json| event["event"]["approval"]["state"].clone();
+    assert_eq!(told(&events.next()), "pending");
+    assert_eq!(told(&events.next()), "allowed");
+
+    let rules = site.read("/api/approvals/rules")["items"].clone();
+    let rule = &rules[0];
+    assert_eq!(
+        (&rule["decision"], &rule["method"]),
+        (&json!("always"), &json!("builtin/send_message"))
+    );
+    assert!(rule["made_by"].as_str().unwrap().starts_with("key "));
+    let path = format!("/api/approvals/rules/{}", rule["id"]);
+    let (status, revoked) = site.server.api("DELETE", &path, &site.key, None);
+    assert_eq!((status, &revoked), (200, rule));
+    assert_eq!(events.next()["event"], json!({ "rules": {} }));
+    let (status, _) = site.server.api("DELETE", &path, &site.key, None);
+    assert_eq!(status, 404);
+    say("Say it again");
+    wait_until(|| waiting().len() == 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::{Scene, finish};
+use crate::scene::{Scene, finish, interrupt};
 
 const ASK: &str = "[approval]\nask = [\"send_message\"]\n";
 
@@ -134,4 +134,73 @@ fn a_direct_call_is_made_by_the_answer() {
         .json();
     assert_eq!(allowed["report"], json!({"value": null, "kind": "tool"}));
     assert_eq!(scene.outbox(), ["hello"]);
+}
+
+#[test]
+fn a_standing_answer_is_listed_and_revoked() {
+    let scene = Scene::configured(NO_WAIT);
+    scene.run(CODE, &[]);
+    scene
+        .callgate(&["approval", "allow", "1", "--always"])
+        .succeeded();
+    scene.run("send_message('again')", &[]).succeeded();
+
+    let rules = scene
+        .callgate(&["approval", "rules", "--json"])
+        .succeeded()
+        .json();
+    let rule = &rules[0];
+    assert_eq!(rules.as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&rule["decision"], &rule["method"], &rule["made_by"]),
+        (
+            &json!("always"),
+            &json!("builtin/send_message"),
+            &json!("terminal")
+        )
+    );
+    assert_eq!(rule["session"], "cli:FriendMessage:operator");
+    assert!(rule["made_at"].as_str().unwrap().starts_with("20"));
+    let read = scene.callgate(&["approval", "rules"]).succeeded().stdout;
+    for word in ["always", "builtin/send_message", "by terminal"] {
+        assert!(read.contains(word), "{read}");
+    }
+
+    let id = rule["id"].to_string();
+    let revoked = scene
+        .callgate(&["approval", "revoke", &id, "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(&revoked, rule);
+    let asked = scene.run("send_message('once more')", &["--json"]);
+    assert_eq!(asked.json()["stop"], "approval", "it is asked about again");
+    assert_eq!(scene.outbox(), ["hello", "again"]);
+    let none = scene.callgate(&["approval", "rules", "--json"]).json();
+    assert_eq!(none, json!([]));
+    let again = scene.callgate(&["approval", "revoke", &id]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("no rule 1"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("callgate approval rules"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn what_was_stopped_waits_no_more() {
+    let scene = Scene::configured(ASK);
+    let waiting = scene.start(CODE, &[]);
+    let id = scene.approval().to_string();
+    interrupt(waiting.id());
+    finish(waiting);
+    let listed = scene.callgate(&["approval", "list", "--json"]).json();
+    assert_eq!(listed, json!([]));
+    let late = scene.callgate(&["approval", "allow", &id]);
+    assert!(
+        late.stderr.contains("approval 1 is already withdrawn"),
+        "{}",
+        late.stderr
+    );
+    assert_eq!(scene.outbox(), [""; 0]);
 }

@@ -1,8 +1,8 @@
-//! Approvals: what waits for the operator's word, and giving it.
+//! Approvals: what waits for the operator's word, giving it, and the standing answers that were left.
 
 use axum::{Extension, Json as Body, extract::State};
 use callgate_contract::SessionKey;
-use callgate_store::{Approval, ApprovalState, Decision};
+use callgate_store::{Approval, ApprovalState, Decision, Rule, StandingRule};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::{
     list::{List, Piece},
     route::{Routes, Verb},
 };
-use crate::operations::SettleAsk;
+use crate::{News, operations::SettleAsk};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -31,6 +31,23 @@ pub(super) fn routes(routes: &mut Routes) {
         .add(Verb::Post, "/api/approvals/{id}", "Allow or deny", answer)
         .takes::<Word>()
         .gives::<Json>();
+    routes
+        .add(
+            Verb::Get,
+            "/api/approvals/rules",
+            "Standing answers, the newest first",
+            list_rules,
+        )
+        .query::<Piece>()
+        .gives::<List<RuleView>>();
+    routes
+        .add(
+            Verb::Delete,
+            "/api/approvals/rules/{id}",
+            "Revoke one: the next call is asked about again",
+            revoke_rule,
+        )
+        .gives::<RuleView>();
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,24 +59,52 @@ struct Which {
 }
 
 /// What waits for the operator's word, or waited.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalView {
-    id: i64,
-    method: String,
-    arguments: Json,
-    pub(crate) session: SessionKey,
-    user: String,
+    pub id: i64,
+    pub method: String,
+    pub arguments: Json,
+    pub session: SessionKey,
+    pub user: String,
     /// The run or turn that asks.
-    journal: String,
-    /// `pending`, `allowed` or `denied`.
+    pub journal: String,
+    /// `pending`, `allowed`, `denied`, or `withdrawn` where what asked has ended.
     #[schemars(with = "String")]
-    state: ApprovalState,
+    pub state: ApprovalState,
     #[schemars(with = "String")]
-    asked_at: Timestamp,
+    pub asked_at: Timestamp,
     #[schemars(with = "Option<String>")]
-    answered_at: Option<Timestamp>,
+    pub answered_at: Option<Timestamp>,
     /// Whose word it was.
-    answered_by: Option<String>,
+    pub answered_by: Option<String>,
+}
+
+/// A standing answer for one method in one session.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RuleView {
+    id: i64,
+    session: SessionKey,
+    method: String,
+    /// `always` or `never`.
+    #[schemars(with = "String")]
+    decision: Rule,
+    #[schemars(with = "String")]
+    made_at: Timestamp,
+    /// Whose answer it was, where that is known.
+    made_by: Option<String>,
+}
+
+impl From<StandingRule> for RuleView {
+    fn from(rule: StandingRule) -> Self {
+        RuleView {
+            id: rule.id,
+            session: rule.session,
+            method: rule.method,
+            decision: rule.decision,
+            made_at: rule.made_at,
+            made_by: rule.made_by,
+        }
+    }
 }
 
 impl From<Approval> for ApprovalView {
@@ -116,4 +161,21 @@ async fn answer(
         by: format!("key {}", access.key.id),
     };
     Ok(Body(api.operations().settle.ask(ask).await?))
+}
+
+async fn list_rules(
+    State(api): State<Api>,
+    Params(piece): Params<Piece>,
+) -> Outcome<List<RuleView>> {
+    let rules = api.store().approvals().rules().await?;
+    let views = rules.into_iter().rev().map(RuleView::from).collect();
+    Ok(Body(
+        piece.of(views, |view: &RuleView| view.id.to_string())?,
+    ))
+}
+
+async fn revoke_rule(State(api): State<Api>, Path(id): Path<i64>) -> Outcome<RuleView> {
+    let revoked = api.store().approvals().revoke_rule(id).await?;
+    api.live().announce(&News::Rules {});
+    Ok(Body(revoked.into()))
 }

@@ -119,6 +119,7 @@ impl From<StoreError> for Problem {
         match &error {
             E::UnknownRun(_)
             | E::UnknownApproval(_)
+            | E::UnknownRule(_)
             | E::UnknownKey(_)
             | E::UnknownConversation(_)
             | E::UnknownPersona(_)

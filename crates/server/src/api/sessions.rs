@@ -12,6 +12,7 @@ use std::{collections::HashSet, time::Duration};
 use super::{
     Api, Outcome,
     access::Access,
+    approvals::ApprovalView,
     input::{Given, Params, Path},
     list::{List, Piece},
     problem::Problem,
@@ -96,6 +97,9 @@ struct SessionView {
     /// A turn runs now.
     answering: bool,
     muted: bool,
+    /// Calls that wait for the operator's word, oldest first; /api/events tells of new and answered
+    /// ones.
+    approvals: Vec<ApprovalView>,
 }
 
 async fn view(api: &Api, session: SessionKey) -> Result<SessionView, Problem> {
@@ -106,6 +110,7 @@ async fn view(api: &Api, session: SessionKey) -> Result<SessionView, Problem> {
     let last = store.log().list(&session, 1).await?.pop();
     let conversations = store.conversations().list(Some(&session), None).await?;
     let current = store.conversations().current(&session).await?;
+    let waiting = store.approvals().pending_in(&session).await?;
     Ok(SessionView {
         last: last.map(RowView::from),
         conversations: conversations.len(),
@@ -115,6 +120,7 @@ async fn view(api: &Api, session: SessionKey) -> Result<SessionView, Problem> {
         mode: settings.mode.unwrap_or(persona.mode),
         answering: agent.is_answering(&session),
         muted: settings.muted,
+        approvals: waiting.into_iter().map(ApprovalView::from).collect(),
         session,
     })
 }

@@ -76,6 +76,7 @@ pub enum News {
     Clients {},
     Plugins {},
     Models {},
+    Rules {},
     Log(LogLine),
 }
 
@@ -105,7 +106,9 @@ impl News {
             News::Approval(_) => Topic::Approvals,
             News::Run(_) => Topic::Runs,
             News::Job(_) => Topic::Jobs,
-            News::Clients {} | News::Plugins {} | News::Models {} => Topic::Changes,
+            News::Clients {} | News::Plugins {} | News::Models {} | News::Rules {} => {
+                Topic::Changes
+            }
             News::Log(_) => Topic::Logs,
         }
     }

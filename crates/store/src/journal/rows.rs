@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use sqlx::{AnyConnection, any::AnyArguments, query::Query};
 
 use super::{RunStart, Tail};
-use crate::{StoreError, row};
+use crate::{StoreError, approvals, row};
 
 pub(super) type Statement = Query<'static, sqlx::Any, AnyArguments>;
 
@@ -54,7 +54,12 @@ pub(super) async fn finish_run(
     .bind(row::now())
     .bind(clock_bytes(&tail.clocks))
     .bind(row::flag(tail.threaded));
-    wrote_one(update, connection).await
+    let first = wrote_one(update, connection).await?;
+    // Code that came to its end has been answered; a run that waits is not over.
+    if first && !matches!(stop, Stop::Finished | Stop::Approval) {
+        approvals::withdraw(connection, journal).await?;
+    }
+    Ok(first)
 }
 
 /// False if another instance, which lives, has the run, or it is unknown.

@@ -1,13 +1,15 @@
 //! Approvals, notes, log, outbox, keys and sessions, on both engines.
 
-use callgate_contract::{BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, SessionKey};
+use callgate_contract::{
+    BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop,
+};
 use callgate_store::{
     ApprovalState, Ask, Decision, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, Rule, Store, StoreError,
 };
 use callgate_testkit::on_each_engine;
 use serde_json::json;
 
-use crate::common::{call, session, value};
+use crate::common::{call, run, session, value};
 
 /// Applies changes the only way there is.
 async fn apply(store: &Store, changes: &[Change]) -> Result<(), StoreError> {
@@ -99,15 +101,52 @@ async fn always_becomes_the_rule_of_that_method_in_that_session() {
         ] {
             let asked = approvals.ask(&ask(1, JournalId::fresh())).await.unwrap();
             approvals
-                .answer(asked.id, decision, always, None)
+                .answer(asked.id, decision, always, Some("ann"))
                 .await
                 .unwrap();
             assert_eq!(rule().await, expected);
         }
+        let rules = approvals.rules().await.unwrap();
+        let [standing] = rules.as_slice() else {
+            panic!("one for a method in a session: {rules:?}");
+        };
+        assert_eq!(
+            (standing.decision, standing.made_by.as_deref()),
+            (Rule::Never, Some("ann"))
+        );
         let elsewhere = approvals.rule(&session("b"), method).await.unwrap();
         assert_eq!(elsewhere, None);
         let other = approvals.rule(&session("a"), "builtin/now").await.unwrap();
         assert_eq!(other, None);
+
+        assert_eq!(approvals.revoke_rule(standing.id).await.unwrap(), *standing);
+        assert_eq!(rule().await, None);
+        assert_eq!(approvals.rules().await.unwrap(), []);
+        let again = approvals.revoke_rule(standing.id).await;
+        assert!(matches!(again, Err(StoreError::UnknownRule(_))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_run_asked_is_withdrawn_when_it_ends_without_an_answer() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let (approvals, journal) = (store.approvals(), store.journal());
+        for (stop, expected) in [
+            (Stop::Approval, ApprovalState::Pending),
+            (Stop::Cancelled, ApprovalState::Withdrawn),
+        ] {
+            let run = run(JournalId::fresh());
+            journal.begin(&run).await.unwrap();
+            let asked = approvals.ask(&ask(1, run.id)).await.unwrap();
+            journal.finish(run.id, stop, &json!({})).await.unwrap();
+            let now = approvals.get(asked.id).await.unwrap();
+            assert_eq!(now.state, expected, "{stop:?}");
+        }
+        let waiting = approvals.pending_in(&session("a")).await.unwrap();
+        assert_eq!(waiting.len(), 1);
+        assert_eq!(approvals.pending_in(&session("b")).await.unwrap(), []);
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! A database that an earlier version made, with rows in it, as this version finds it.
 
 use callgate_contract::{JournalId, SessionKey, Stop};
-use callgate_store::{CostBy, CostSum, Scope, Spent, Store, Tail};
+use callgate_store::{Ask, CostBy, CostSum, Decision, Rule, Scope, Spent, Store, Tail};
 use callgate_testkit::{Home, on_each_engine};
 use jiff::Timestamp;
 use sqlx::{
@@ -24,7 +24,7 @@ async fn made_by(home: &Home, last: i64) -> AnyConnection {
     let all = migrations![
         "0001" "spine", "0002" "turns", "0003" "arrival", "0004" "plugins", "0007" "remote",
         "0008" "rooms", "0010" "spent", "0011" "statistics", "0012" "capsule",
-        "0021" "plugin_timers",
+        "0021" "plugin_timers", "0022" "taking_over", "0023" "turn_sums",
     ];
     let known = all.into_iter().filter_map(|(version, name, text)| {
         let version = version.parse().unwrap();
@@ -285,4 +285,73 @@ impl callgate_contract::Outbox for Anywhere {
     ) -> callgate_contract::BoxFuture<'a, Result<(), String>> {
         Box::pin(std::future::ready(Ok(())))
     }
+}
+
+#[tokio::test]
+async fn answers_that_stood_before_still_stand_and_can_be_revoked() {
+    on_each_engine(async |home| {
+        let mut old = made_by(&home, 23).await;
+        let session = session();
+        let answered = |sequence: u32, at: i64, by: &str| {
+            format!(
+                "INSERT INTO approval (id, journal, sequence, session, user_name, method, arguments,
+                                       state, asked_at, answered_at, answered_by)
+                 VALUES ({sequence}, '{}', 1, '{session}', 'ann', 'builtin/fetch', '{{}}', 'allowed',
+                         1, {at}, '{by}')",
+                JournalId::fresh().0,
+            )
+        };
+        let rule = |method: &str, decision: &str| {
+            format!(
+                "INSERT INTO rule (session, method, decision)
+                 VALUES ('{session}', '{method}', '{decision}')"
+            )
+        };
+        let rows = [
+            answered(1, 1_000, "bob"),
+            answered(2, 2_000, "ann"),
+            rule("builtin/fetch", "always"),
+            rule("builtin/now", "never"),
+            "INSERT INTO counter (name, value) VALUES ('approval', 2)".to_owned(),
+        ];
+        put(&mut old, &rows).await;
+        drop(old);
+
+        let store = home.open().await;
+        let approvals = store.approvals();
+        let rules = approvals.rules().await.unwrap();
+        let told: Vec<_> = rules
+            .iter()
+            .map(|rule| {
+                let by = rule.made_by.as_deref();
+                (rule.id, rule.method.as_str(), rule.decision, by, rule.made_at)
+            })
+            .collect();
+        let at = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap();
+        assert_eq!(
+            told,
+            [
+                (1, "builtin/fetch", Rule::Always, Some("ann"), at(2_000)),
+                (2, "builtin/now", Rule::Never, None, at(0)),
+            ]
+        );
+        approvals.revoke_rule(1).await.unwrap();
+        let now = approvals.rule(&session, "builtin/now").await.unwrap();
+        assert_eq!(now, Some(Rule::Never));
+        let ask = Ask {
+            journal: JournalId::fresh(),
+            sequence: 1,
+            session: session.clone(),
+            user: "ann".into(),
+            method: "builtin/fetch".into(),
+            arguments: serde_json::json!({}),
+        };
+        let asked = approvals.ask(&ask).await.unwrap();
+        approvals
+            .answer(asked.id, Decision::Allow, true, None)
+            .await
+            .unwrap();
+        assert_eq!(approvals.rules().await.unwrap().last().unwrap().id, 3);
+    })
+    .await;
 }
