@@ -152,6 +152,8 @@ pub(crate) struct Turn {
     contribution: Contribution,
     /// What this turn adds to its conversation.
     added: Vec<ModelMessage>,
+    /// The words of a reply whose end never came: people may have read them already.
+    unfinished: String,
     pub(crate) round: u32,
     pub(crate) errors: u32,
     pub(crate) calls: u64,

@@ -140,6 +140,7 @@ mod tests {
             hidden: false,
             mentioned,
             turn: None,
+            unfinished: false,
         }
     }
 

@@ -91,6 +91,12 @@ pub enum Change {
         session: SessionKey,
         text: String,
     },
+    /// The beginning of an answer that was stopped or broke off, as it was read while it came: in the
+    /// session's log, and never sent.
+    Unfinished {
+        session: SessionKey,
+        text: String,
+    },
     /// At its time the text arrives in the session as a message from `user`.
     SetTimer {
         /// Chosen by the method, so that it can tell its caller before the change is made.

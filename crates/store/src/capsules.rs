@@ -62,13 +62,15 @@ impl Capsules<'_> {
             let sender = row.sender.as_ref();
             sqlx::query(
                 "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name,
-                                  message_id, hidden, mentioned, dismissed, turn, journal)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)
+                                  message_id, hidden, mentioned, dismissed, turn, journal,
+                                  unfinished)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12, $13)
                  ON CONFLICT (id) DO UPDATE SET role = excluded.role, parts = excluded.parts,
                      written_at = excluded.written_at, sender = excluded.sender,
                      sender_name = excluded.sender_name, message_id = excluded.message_id,
                      hidden = excluded.hidden, mentioned = excluded.mentioned,
-                     turn = excluded.turn, journal = excluded.journal",
+                     turn = excluded.turn, journal = excluded.journal,
+                     unfinished = excluded.unfinished",
             )
             .bind(row.id)
             .bind(row.session.to_string())
@@ -82,6 +84,7 @@ impl Capsules<'_> {
             .bind(row::flag(row.mentioned))
             .bind(row.turn.map(|turn| turn.0.to_string()))
             .bind(journal.map(|journal| journal.0.to_string()))
+            .bind(row::flag(row.unfinished))
             .execute(writer.connection())
             .await?;
         }

@@ -30,6 +30,9 @@ pub(crate) async fn apply(
                 let parts = [Part::text(text)];
                 log::append(connection, by, session, LogRole::System, &parts).await?;
             }
+            Change::Unfinished { session, text } => {
+                log::append_unfinished(connection, journal, session, text).await?;
+            }
             Change::SetTimer {
                 id,
                 session,

@@ -72,6 +72,8 @@ pub struct LogRow {
     pub mentioned: bool,
     /// The turn that took it.
     pub turn: Option<JournalId>,
+    /// The beginning of an answer that was stopped, or broke off.
+    pub unfinished: bool,
 }
 
 /// What [`Log::append_incoming`] found.
@@ -381,6 +383,22 @@ pub(crate) async fn append(
     Ok(id)
 }
 
+/// What was read of an answer whose end never came.
+pub(crate) async fn append_unfinished(
+    connection: &mut AnyConnection,
+    turn: JournalId,
+    session: &SessionKey,
+    text: &str,
+) -> Result<(), StoreError> {
+    let parts = [Part::text(text)];
+    let id = append(connection, Some(turn), session, LogRole::Assistant, &parts).await?;
+    sqlx::query("UPDATE log SET unfinished = 1 WHERE id = $1")
+        .bind(id)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 pub(crate) async fn insert_incoming(
     connection: &mut AnyConnection,
     incoming: &Incoming,
@@ -443,5 +461,6 @@ pub(crate) fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
         hidden: row::read_flag(get(row, "hidden")?),
         mentioned: row::read_flag(get(row, "mentioned")?),
         turn: turn.as_deref().map(row::read_journal).transpose()?,
+        unfinished: row::read_flag(get(row, "unfinished")?),
     })
 }

@@ -177,6 +177,11 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
             "standing_answers",
             include_str!("../migrations/0027_standing_answers.sql"),
         ),
+        (
+            28,
+            "unfinished_answers",
+            include_str!("../migrations/0028_unfinished_answers.sql"),
+        ),
     ];
     let migrations = migrations.map(|(version, description, text)| {
         let (kind, sql) = (MigrationType::Simple, text.into_sql_str());

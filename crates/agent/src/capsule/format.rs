@@ -111,6 +111,8 @@ pub struct LogRecord {
     pub hidden: bool,
     pub mentioned: bool,
     pub turn: Option<JournalId>,
+    #[serde(default)]
+    pub unfinished: bool,
     pub journal: Option<JournalId>,
 }
 

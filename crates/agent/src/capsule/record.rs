@@ -96,6 +96,7 @@ impl From<WrittenRow> for LogRecord {
             hidden: row.hidden,
             mentioned: row.mentioned,
             turn: row.turn,
+            unfinished: row.unfinished,
             journal,
         }
     }
@@ -116,6 +117,7 @@ impl LogRecord {
                 hidden: self.hidden,
                 mentioned: self.mentioned,
                 turn: self.turn,
+                unfinished: self.unfinished,
             },
             journal: self.journal,
         }

@@ -45,6 +45,8 @@ pub struct ChatRow<'a> {
     pub to_you: bool,
     /// The row that this one replies to.
     pub reply_to: Option<i64>,
+    /// It was stopped, or broke off.
+    pub unfinished: bool,
 }
 
 /// How much of the log is shown, counted from the newest row backwards.
@@ -111,6 +113,7 @@ fn remarks(row: &ChatRow) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
     remarks.extend(row.to_you.then(|| "to you".to_owned()));
     remarks.extend(row.reply_to.map(|id| format!("reply to #{id}")));
+    remarks.extend(row.unfinished.then(|| "stopped before its end".to_owned()));
     let told = |part| remark(part, row.reply_to.is_some());
     remarks.extend(row.parts.iter().filter_map(told).take(MAX_REMARKS));
     remarks

@@ -31,7 +31,12 @@ impl Turn {
             Some(reply) => reply,
             None => match self.ask_now(tools).await? {
                 Ok(reply) => reply,
-                Err(none) => return Ok(Err(none)),
+                Err(none) => {
+                    if !self.unfinished.trim().is_empty() {
+                        self.added.push(ModelMessage::assistant(&self.unfinished));
+                    }
+                    return Ok(Err(none));
+                }
             },
         };
         self.push(ModelMessage::from(reply.clone()));
@@ -76,8 +81,9 @@ impl Turn {
             true => self.kept(&model, &request),
             false => None,
         };
-        let turns = self.agent.store().turns();
-        turns
+        self.agent
+            .store()
+            .turns()
             .asked(self.facts.turn, self.round, kept.as_ref())
             .await?;
         self.tell_round();
@@ -106,7 +112,9 @@ impl Turn {
         }
         let json = serde_json::to_value(&reply).unwrap_or_default();
         let charge = self.charge(reply.model.as_deref().unwrap_or(&model.id), reply.usage);
-        turns
+        self.agent
+            .store()
+            .turns()
             .replied(self.facts.turn, self.round, &json, &charge)
             .await?;
         let cut = limit.filter(|limit| is_cut_short(&request, limit, &reply));
@@ -168,7 +176,7 @@ impl Turn {
     }
 
     async fn listen(
-        &self,
+        &mut self,
         model: &NamedModel,
         request: &ModelRequest,
     ) -> Result<ModelReply, NoReply> {
@@ -199,6 +207,7 @@ impl Turn {
         if begun {
             self.charge_unfinished(model, request, &reply).await;
         }
+        self.unfinished = reply.text;
         Err(none)
     }
 

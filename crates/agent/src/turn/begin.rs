@@ -262,6 +262,7 @@ impl Turn {
             looked_at: None,
             contribution: Contribution::default(),
             added: Vec::new(),
+            unfinished: String::new(),
             round: 0,
             errors: 0,
             calls: 0,

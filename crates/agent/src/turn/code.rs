@@ -119,7 +119,12 @@ impl Turn {
             // Whoever waits for a returned answer cannot wait for the operator as well.
             Stop::Approval if self.is_returned() => Ok(self.after_failure(report)),
             Stop::Approval => Ok(Next::Suspend),
-            Stop::Cancelled => Ok(Next::end(TurnStop::Cancelled, "")),
+            Stop::Cancelled => {
+                if !self.has_spoken().await? {
+                    self.unfinished = said;
+                }
+                Ok(Next::end(TurnStop::Cancelled, ""))
+            }
             _ => Ok(self.after_failure(report)),
         }
     }

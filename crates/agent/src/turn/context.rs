@@ -301,6 +301,7 @@ fn chat_row<'a>(row: &'a LogRow, numbers: &HashMap<&str, i64>) -> ChatRow<'a> {
             Part::Reply { to, .. } => numbers.get(to.as_str()).copied(),
             _ => None,
         }),
+        unfinished: row.unfinished,
     }
 }
 

@@ -50,16 +50,18 @@ impl Turn {
         let text = text_of(&answer);
         self.tell_rest(stop, &text);
         let report = self.report(Some(stop), text);
-        let speaks = speaks && !answer.is_empty();
-        let changes = match speaks && !self.is_delivered(stop, &answer).await? {
-            true => vec![Change::Send {
+        let mut changes = Vec::new();
+        if speaks {
+            changes.extend(self.keep_unfinished());
+        }
+        if speaks && !answer.is_empty() && !self.is_delivered(stop, &answer).await? {
+            changes.push(Change::Send {
                 message: Message {
                     session: self.facts.session.clone(),
                     parts: answer,
                 },
-            }],
-            false => Vec::new(),
-        };
+            });
+        }
         let exchange = self.exchange(&report);
         let added = std::mem::take(&mut self.added);
         let kept = match self.shape.companion {
@@ -93,6 +95,15 @@ impl Turn {
             report: report.clone(),
         });
         Ok(report)
+    }
+
+    /// What people read while it came stays in the chat.
+    fn keep_unfinished(&mut self) -> Option<Change> {
+        let text = std::mem::take(&mut self.unfinished).trim().to_owned();
+        (!text.is_empty()).then(|| Change::Unfinished {
+            session: self.facts.session.clone(),
+            text,
+        })
     }
 
     /// Somebody else sends the answer, or has done so before a crash.

@@ -82,8 +82,12 @@ fn show_one(session: &Json) {
             role => role,
         };
         let head = format!("{} {who}:", minute(text("at")));
+        let stopped = match row["unfinished"] == true {
+            true => paint(Colour::Dim, " [stopped before its end]"),
+            false => String::new(),
+        };
         show::line(&format!(
-            "{} {}",
+            "{} {}{stopped}",
             paint(Colour::Bold, &head),
             words(&row["parts"])
         ));

@@ -21,6 +21,8 @@ pub(super) struct RowView {
     at: Timestamp,
     /// The turn that took it.
     turn: Option<String>,
+    /// The beginning of an answer that was stopped, or broke off.
+    unfinished: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,6 +44,7 @@ impl From<LogRow> for RowView {
             parts: row.parts,
             at: row.at,
             turn: row.turn.map(id),
+            unfinished: row.unfinished,
         }
     }
 }

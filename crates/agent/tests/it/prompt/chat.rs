@@ -22,6 +22,7 @@ fn row<'a>(id: i64, speaker: Speaker<'a>, parts: &'a [Part]) -> ChatRow<'a> {
         parts,
         to_you: false,
         reply_to: None,
+        unfinished: false,
     }
 }
 
@@ -52,6 +53,7 @@ fn every_kind_of_row() {
     ];
     let noted = [Part::text("Noted: birthday")];
     let answer = [Part::text("A cat.")];
+    let stopped = [Part::text("It sits on a")];
     let bob = Person {
         id: "bob@example.org",
         nickname: "bob@example.org",
@@ -65,6 +67,10 @@ fn every_kind_of_row() {
             ..row(3, Speaker::User(bob), &photo)
         },
         row(4, Speaker::You, &answer),
+        ChatRow {
+            unfinished: true,
+            ..row(5, Speaker::You, &stopped)
+        },
     ];
     insta::assert_snapshot!(chat(&rows, &TimeZone::UTC, &ChatBounds::default()));
 }
