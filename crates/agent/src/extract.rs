@@ -11,7 +11,7 @@ mod words;
 use fence::{Fence, Language};
 use think::Tag;
 
-pub(crate) use words::sure_words;
+pub use words::sure_words;
 
 /// A model's answer, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -44,7 +44,7 @@ pub use completion::{Completed, Completion, Exchange, Keep, Stored};
 pub use costs::{CostReport, money, since};
 pub use error::{RunError, TurnError};
 pub use excerpt::{FOR_MODEL, excerpt};
-pub use extract::{Answer, extract};
+pub use extract::{Answer, extract, sure_words};
 pub use host::NoVectors;
 pub use recovery::Recovered;
 pub use report::{CallReport, Observation, RunReport};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Onlooker, OutputListener, Progress};
+use callgate_contract::{Mode, Onlooker, OutputListener, Progress};
 use serde::{Deserialize, Serialize};
 
 use crate::{CallReport, TurnReport};
@@ -14,6 +14,9 @@ pub enum TurnEvent {
     /// The model is asked.
     Round {
         number: u32,
+        /// Whether its words can be code.
+        #[serde(default)]
+        mode: Mode,
     },
     Text {
         text: String,

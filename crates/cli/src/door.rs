@@ -1,7 +1,11 @@
 //! [`Door`]: the way to a data directory. One process owns it and does the work; every other asks
 //! the owner through the control socket. Which of the two we are may change while we wait.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use callgate_store::{ControlError, Events, Handler, Owner, OwnerError};
 use serde_json::{Value as Json, json};
@@ -103,6 +107,14 @@ impl Door {
         }
     }
 
+    /// A second way to the owner, while the first is waited at.
+    pub fn beside(&self) -> SideDoor {
+        SideDoor {
+            app: self.app().cloned(),
+            data: self.settings.data.clone(),
+        }
+    }
+
     /// Waits for what other processes have asked, then lets go of the directory.
     pub async fn close(self) {
         let Some(inside) = self.inside else {
@@ -123,13 +135,31 @@ impl Door {
 
 /// What a process that owns the directory and is at work answers; `None` where there is none. It opens
 /// nothing here.
-pub async fn ask_running(settings: &Settings, request: &Request) -> Result<Option<Json>, Failure> {
-    let asked = callgate_store::request(&settings.data, &json!(request), drop).await;
+pub async fn ask_running(data: &Path, request: &Request) -> Result<Option<Json>, Failure> {
+    let asked = callgate_store::request(data, &json!(request), drop).await;
     match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
         Ok(Answer::Done(value)) => Ok(Some(value)),
         Ok(Answer::Failed(failure)) => Err(failure),
         Ok(Answer::Closing) | Err(ControlError::NotRunning(_)) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks whoever owns the directory now; it never becomes the owner itself.
+#[derive(Clone)]
+pub struct SideDoor {
+    /// `None`: another process owns the directory.
+    app: Option<App>,
+    data: PathBuf,
+}
+
+impl SideDoor {
+    pub async fn perform(&self, request: Request) -> Result<Json, Failure> {
+        if let Some(app) = &self.app {
+            return app.answer(request, Live::default()).await;
+        }
+        let answer = ask_running(&self.data, &request).await?;
+        answer.ok_or_else(silent)
     }
 }
 

@@ -19,6 +19,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use crate::api::ApprovalView;
+
 pub use news::{JobNews, News, RunNews, Topic, Topics};
 
 /// Something that happens in a session.
@@ -28,6 +30,8 @@ pub enum Event {
     /// A message goes out.
     Message(Message),
     Turn(TurnEvent),
+    /// A call waits for the operator's word, or waits no more.
+    Approval(Box<ApprovalView>),
 }
 
 /// Told what happens; false once nobody hears it any more. Called from the turn itself: quick.
@@ -323,7 +327,10 @@ mod tests {
     }
 
     fn round(number: u32) -> Event {
-        Event::Turn(TurnEvent::Round { number })
+        Event::Turn(TurnEvent::Round {
+            number,
+            mode: Default::default(),
+        })
     }
 
     fn heard(subscription: &mut Subscription) -> Vec<String> {

@@ -11,7 +11,7 @@ const PYTHON: [&str; 33] = [
 ];
 
 /// The part of `draft`, an answer of code mode on its way, that is surely words to people.
-pub(crate) fn sure_words(draft: &str) -> &str {
+pub fn sure_words(draft: &str) -> &str {
     let draft = draft.trim_start();
     let mut lines = draft.lines();
     // A comment of Python, or a heading.

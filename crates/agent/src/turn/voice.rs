@@ -124,7 +124,10 @@ impl Turn {
         if let Some(asker) = &self.shape.returned {
             asker.voice.begin();
         }
-        self.watch.tell(TurnEvent::Round { number: self.round });
+        self.watch.tell(TurnEvent::Round {
+            number: self.round,
+            mode: self.facts.mode,
+        });
     }
 
     pub(crate) fn tell_restart(&self) {

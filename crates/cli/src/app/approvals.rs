@@ -1,13 +1,19 @@
 //! What waits for the operator, and what follows from an answer: the call that still waits goes
 //! on; a run or a turn that stopped to wait is executed again.
 
-use callgate_contract::JournalId;
+use std::convert::Infallible;
+
+use callgate_contract::{JournalId, SessionKey};
 use callgate_server::News;
 use callgate_store::{Approval, ApprovalState, StoreError};
 use serde_json::{Value as Json, json};
+use tokio::sync::broadcast::error::RecvError;
 
-use super::App;
-use crate::{failure::Failure, request::Verdict};
+use super::{App, Hear};
+use crate::{
+    failure::Failure,
+    request::{Event, Verdict},
+};
 
 impl App {
     pub(super) async fn approvals(&self, all: bool) -> Result<Json, Failure> {
@@ -24,6 +30,34 @@ impl App {
         let revoked = self.store.approvals().revoke_rule(id).await?;
         self.live.announce(&News::Rules {});
         Ok(json!(revoked))
+    }
+
+    /// What waits in the session, then what is asked and answered there. Never returns: it is raced
+    /// against what it accompanies.
+    pub(super) async fn tell_approvals(&self, session: &SessionKey, hear: &Hear) -> Infallible {
+        // Heard before it is read, so that nothing falls in between.
+        let mut news = self.gate.approvals();
+        let tell = |approval: Approval| hear(Event::Approval(Box::new(approval.into())));
+        loop {
+            // If it cannot be read, what waits is still listed by `callgate approval list`.
+            let waiting = self.store.approvals().pending_in(session).await;
+            waiting
+                .unwrap_or_default()
+                .into_iter()
+                .for_each(|approval| {
+                    tell(approval);
+                });
+            loop {
+                match news.recv().await {
+                    Ok(approval) if approval.ask.session == *session => {
+                        tell(approval);
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return std::future::pending().await,
+                }
+            }
+        }
     }
 
     pub(super) async fn settle(

@@ -82,7 +82,10 @@ impl App {
             stopper.0.stop(&stopper.1);
         });
         let calls = Calls::default();
-        let arrived = agent.arrive(incoming, overrule, calls.watch(hear)).await?;
+        let arrived = tokio::select! {
+            arrived = agent.arrive(incoming, overrule, calls.watch(hear.clone())) => arrived?,
+            never = self.tell_approvals(&session, &hear) => match never {},
+        };
         Ok(told(&arrived, calls.taken()))
     }
 
@@ -90,9 +93,9 @@ impl App {
     pub(super) async fn listen(&self, session: &SessionKey, live: Live) -> Result<Json, Failure> {
         let agent = self.agent().await?;
         let hear = live.events.unwrap_or_else(|| Arc::new(|_| true));
-        let _listening = self.live.listen(session, hear);
+        let _listening = self.live.listen(session, hear.clone());
         agent.deliver(session).await;
-        std::future::pending().await
+        match self.tell_approvals(session, &hear).await {}
     }
 
     pub(super) async fn prompt(

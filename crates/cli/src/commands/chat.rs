@@ -1,6 +1,7 @@
 //! `callgate chat`: a conversation at the terminal, or line by line from a pipe.
 
 mod input;
+mod questions;
 mod screen;
 
 use std::{io::IsTerminal, process::ExitCode, sync::Arc};
@@ -8,10 +9,11 @@ use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 use callgate_contract::SessionKey;
 use callgate_server::keep_time;
 use serde_json::Value as Json;
-use tokio::task::JoinHandle;
+use tokio::{sync::mpsc, task::JoinHandle};
 
 use self::{
     input::{Input, Printer, Typed},
+    questions::{Asking, Questions},
     screen::Screen,
 };
 use super::{
@@ -35,6 +37,7 @@ pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
         session,
         chat,
         as_json: common.json,
+        questions: Questions::default(),
         clock: None,
         settings,
     };
@@ -64,6 +67,7 @@ struct Talk {
     session: SessionKey,
     chat: Chat,
     as_json: bool,
+    questions: Questions,
     /// Fires timers while we own the directory and nobody else does it.
     clock: Option<JoinHandle<()>>,
 }
@@ -76,7 +80,7 @@ impl Talk {
             self.keep_time().await?;
             match self.wait_for_line(input).await {
                 Typed::Message(text) if text.trim().is_empty() => {}
-                Typed::Message(text) => match self.say(text).await {
+                Typed::Message(text) => match self.say(text, input).await {
                     Ok(turn) => all_good &= send::is_good(&turn),
                     // The conversation goes on, unless nobody is there to hear why it did not.
                     Err(failure) if input.is_terminal() => show::failure(&failure, false),
@@ -126,7 +130,7 @@ impl Talk {
             session: self.session.clone(),
         };
         let live = Live {
-            events: Some(aside(input.printer(), self.as_json)),
+            events: Some(aside(input.printer(), self.as_json, self.questions.clone())),
             ..Live::default()
         };
         let listening = async {
@@ -141,7 +145,8 @@ impl Talk {
         }
     }
 
-    async fn say(&mut self, text: String) -> Result<Json, Failure> {
+    /// Puts it through; what waits for the operator meanwhile is asked about here.
+    async fn say(&mut self, text: String, input: &mut Input) -> Result<Json, Failure> {
         let request = Request::Send(SendMessage {
             text,
             session: self.session.clone(),
@@ -150,12 +155,25 @@ impl Talk {
             model: self.chat.by.model.clone(),
         });
         let screen = Arc::new(Screen::new(self.chat.verbose));
+        let hear = match self.as_json {
+            true => as_lines(),
+            false => Screen::ear(&screen),
+        };
+        // Unbounded: what is asked waits for an answer, and cannot be many.
+        let (tell, news) = mpsc::unbounded_channel();
         let live = Live {
-            events: Some(match self.as_json {
-                true => as_lines(),
-                false => Screen::ear(&screen),
-            }),
+            events: Some(Arc::new(move |event| match event {
+                Event::Approval(approval) => tell.send(*approval).is_ok(),
+                event => hear(event),
+            })),
             ..Live::default()
+        };
+        let asking = Asking {
+            questions: self.questions.clone(),
+            news,
+            door: self.door.beside(),
+            show: &|text| screen.line(text),
+            as_json: self.as_json,
         };
         let stop = Request::Stop {
             session: self.session.clone(),
@@ -163,7 +181,10 @@ impl Talk {
         let outside = self.door.is_outside();
         let elsewhere = outside.then(|| (self.settings.clone(), stop));
         let watching = tokio::spawn(on_interrupt(live.cancel.clone(), elsewhere));
-        let turn = self.door.perform(request, live).await;
+        let turn = tokio::select! {
+            turn = self.door.perform(request, live) => turn,
+            never = asking.answer_all(input) => match never {},
+        };
         watching.abort();
         let turn = turn?;
         match self.as_json {
@@ -189,15 +210,22 @@ fn as_lines() -> Hear {
 }
 
 /// Messages that come while a line is being typed.
-fn aside(printer: Option<Printer>, as_json: bool) -> Hear {
+fn aside(printer: Option<Printer>, as_json: bool, questions: Questions) -> Hear {
     Arc::new(move |event| {
-        let Event::Message(message) = event else {
-            return true;
-        };
-        match (&printer, as_json) {
-            (_, true) => show::json(&send::line(&message)),
-            (Some(printer), false) => printer.print(&message.parts),
-            (None, false) => send::show_parts(&message.parts),
+        match (event, &printer) {
+            (Event::Message(message), _) if as_json => show::json(&send::line(&message)),
+            (Event::Message(message), Some(printer)) => printer.print(&message.parts),
+            (Event::Message(message), None) => send::show_parts(&message.parts),
+            (Event::Approval(approval), printer) => {
+                let line = questions::line(&approval);
+                match (questions.hear(*approval), printer) {
+                    (Some(_), _) if as_json => show::json(&line),
+                    (Some(text), Some(printer)) => printer.print_text(&text),
+                    (Some(text), None) => show::line(&text),
+                    (None, _) => {}
+                }
+            }
+            (Event::Turn(_), _) => {}
         }
         true
     })

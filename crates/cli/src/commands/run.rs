@@ -88,7 +88,7 @@ fn stream(streamed: Arc<AtomicUsize>) -> callgate_contract::OutputListener {
     })
 }
 
-fn tell_asked(id: i64, method: &str) {
+pub fn tell_asked(id: i64, method: &str) {
     show::note(&format!(
         "{} {method} waits for `callgate approval allow {id}`, or deny",
         paint_note(Colour::Yellow, "asked:")

@@ -3,9 +3,10 @@
 use std::{io::Read, process::ExitCode, sync::Arc};
 
 use callgate_contract::{Cancel, Message, Part};
+use callgate_store::ApprovalState;
 use serde_json::{Value as Json, json};
 
-use super::run::{INTERRUPTED, interrupted, part};
+use super::run::{INTERRUPTED, interrupted, part, tell_asked};
 use crate::{
     app::{Hear, Live, Settings},
     args::{By, Common, Send},
@@ -26,11 +27,13 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
     let mut door = open(common, &send.by).await?;
     let as_json = common.json;
     let hear: Hear = Arc::new(move |event| {
-        if let Event::Message(message) = event {
-            match as_json {
-                true => show::json(&line(&message)),
-                false => show_parts(&message.parts),
+        match event {
+            Event::Message(message) if as_json => show::json(&line(&message)),
+            Event::Message(message) => show_parts(&message.parts),
+            Event::Approval(approval) if approval.state == ApprovalState::Pending => {
+                tell_asked(approval.id, &approval.method);
             }
+            Event::Approval(_) | Event::Turn(_) => {}
         }
         true
     });

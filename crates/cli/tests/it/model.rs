@@ -95,6 +95,16 @@ impl FakeModel {
         model
     }
 
+    /// Says how each answer begins, and nothing more.
+    pub fn that_stalls(beginning: &str) -> Self {
+        let beginning = chunk(&json!({ "content": beginning }));
+        let mut held = Vec::new();
+        FakeModel::answering(Arc::default(), move |_, asked| {
+            held.push(asked.stream.try_clone().unwrap());
+            send(asked.stream, &beginning, false);
+        })
+    }
+
     pub fn url(&self) -> &str {
         &self.url
     }

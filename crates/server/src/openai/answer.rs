@@ -206,7 +206,11 @@ mod tests {
             cancel: Cancel::default(),
             seen: VecDeque::new(),
         };
-        tell.send(TurnEvent::Round { number: 1 }).unwrap();
+        tell.send(TurnEvent::Round {
+            number: 1,
+            mode: Default::default(),
+        })
+        .unwrap();
         let mut begun = answering.begun_within(Duration::ZERO).await.unwrap();
         assert!(matches!(begun.next().await, Some(Step::Round)));
         let text = "at last".to_owned();

@@ -48,7 +48,7 @@ fn looking_on() -> (Watch, Arc<Mutex<Vec<String>>>) {
         let shown = match event {
             TurnEvent::Text { text } => format!("+{text}"),
             TurnEvent::Thought { text } => format!("?{text}"),
-            TurnEvent::Round { number } => format!("round {number}"),
+            TurnEvent::Round { number, .. } => format!("round {number}"),
             _ => return,
         };
         kept.lock().unwrap().push(shown);

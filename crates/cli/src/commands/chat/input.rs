@@ -1,6 +1,7 @@
 //! Where lines come from, and which of them belong together.
 
 use std::{
+    collections::VecDeque,
     io::BufRead,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
@@ -10,7 +11,8 @@ use callgate_contract::Part;
 use rustyline::{Config, DefaultEditor, Editor, ExternalPrinter, error::ReadlineError};
 use tokio::sync::mpsc;
 
-use crate::commands::run::part;
+use super::questions::is_answer;
+use crate::{commands::run::part, show};
 
 const PROMPT: &str = "> ";
 const MORE: &str = "… ";
@@ -23,12 +25,22 @@ pub enum Typed {
 /// Lines are read on a thread of their own, since reading cannot be interrupted; one line is read
 /// for each that is asked for, so that an answer is not written over a prompt.
 pub struct Input {
-    ask: std::sync::mpsc::Sender<&'static str>,
+    ask: std::sync::mpsc::Sender<Wanted>,
     lines: mpsc::UnboundedReceiver<Line>,
-    asked: bool,
+    asked: Option<Wanted>,
     draft: Draft,
+    /// What came while an answer was looked for.
+    kept: VecDeque<String>,
     printer: Option<Printer>,
     terminal: bool,
+}
+
+/// What a line is read for, with the words before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Message(&'static str),
+    /// Read as it is typed, without an editor: the turn goes on around it.
+    Answer(&'static str),
 }
 
 enum Line {
@@ -47,8 +59,12 @@ type Print = Box<dyn FnMut(String) + Send>;
 impl Printer {
     pub fn print(&self, parts: &[Part]) {
         let lines: Vec<String> = parts.iter().map(part).collect();
+        self.print_text(&lines.join("\n"));
+    }
+
+    pub fn print_text(&self, text: &str) {
         let mut print = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        print(lines.join("\n") + "\n");
+        print(format!("{text}\n"));
     }
 }
 
@@ -72,8 +88,11 @@ impl Input {
                     let _ = printer.print(text);
                 }))))
             }));
-            while let Ok(prompt) = asked.recv() {
-                let line = edited(&mut editor, prompt, &history);
+            while let Ok(wanted) = asked.recv() {
+                let line = match wanted {
+                    Wanted::Message(prompt) => edited(&mut editor, prompt, &history),
+                    Wanted::Answer(question) => plain(question),
+                };
                 if tell.send(line).is_err() {
                     return;
                 }
@@ -95,15 +114,13 @@ impl Input {
         Input::new(ask, lines)
     }
 
-    fn new(
-        ask: std::sync::mpsc::Sender<&'static str>,
-        lines: mpsc::UnboundedReceiver<Line>,
-    ) -> Self {
+    fn new(ask: std::sync::mpsc::Sender<Wanted>, lines: mpsc::UnboundedReceiver<Line>) -> Self {
         Input {
             ask,
             lines,
-            asked: false,
+            asked: None,
             draft: Draft::default(),
+            kept: VecDeque::new(),
             printer: None,
             terminal: false,
         }
@@ -119,19 +136,23 @@ impl Input {
 
     /// The next whole message. Dropping this future loses nothing.
     pub async fn next(&mut self) -> Typed {
+        if let Some(message) = self.kept.pop_front() {
+            return Typed::Message(message);
+        }
+        if self.terminal && matches!(self.asked, Some(Wanted::Answer(_))) {
+            // The question is over, the line that was read for it is not.
+            show::data(PROMPT);
+        }
         loop {
-            if !self.asked {
-                let prompt = match self.draft.is_empty() {
-                    true => PROMPT,
-                    false => MORE,
-                };
-                // A reader that is gone is noticed below.
-                let _ = self.ask.send(prompt);
-                self.asked = true;
-            }
-            let line = self.lines.recv().await.unwrap_or(Line::End);
-            self.asked = false;
+            let prompt = match self.draft.is_empty() {
+                true => PROMPT,
+                false => MORE,
+            };
+            let (wanted, line) = self.read(Wanted::Message(prompt)).await;
             match line {
+                Line::Text(text) if matches!(wanted, Wanted::Answer(_)) && is_answer(&text) => {
+                    show::note("that was no longer asked");
+                }
                 Line::Text(text) => {
                     if let Some(message) = self.draft.add(&text) {
                         return Typed::Message(message);
@@ -144,6 +165,36 @@ impl Input {
                 },
             }
         }
+    }
+
+    /// One line as it was typed after `question`; none at the end. Dropping this future loses nothing.
+    pub async fn answer(&mut self, question: &'static str) -> Option<String> {
+        match self.read(Wanted::Answer(question)).await {
+            (_, Line::Text(text)) => Some(text),
+            (_, Line::Dropped | Line::End) => None,
+        }
+    }
+
+    /// No message has begun that the next line goes on with.
+    pub fn is_between_messages(&self) -> bool {
+        self.draft.is_empty()
+    }
+
+    /// A line that is no answer is part of what is said next.
+    pub fn keep(&mut self, line: &str) {
+        self.kept.extend(self.draft.add(line));
+    }
+
+    /// The next line, and what it was asked for.
+    async fn read(&mut self, wanted: Wanted) -> (Wanted, Line) {
+        let wanted = *self.asked.get_or_insert_with(|| {
+            // A reader that is gone is noticed below.
+            let _ = self.ask.send(wanted);
+            wanted
+        });
+        let line = self.lines.recv().await.unwrap_or(Line::End);
+        self.asked = None;
+        (wanted, line)
     }
 }
 
@@ -164,7 +215,16 @@ fn edited(editor: &mut DefaultEditor, prompt: &str, history: &std::path::Path) -
     }
 }
 
-fn read_lines(asked: &std::sync::mpsc::Receiver<&'static str>, tell: &mpsc::UnboundedSender<Line>) {
+fn plain(question: &str) -> Line {
+    show::data(question);
+    let mut line = String::new();
+    match std::io::stdin().read_line(&mut line) {
+        Ok(0) | Err(_) => Line::End,
+        Ok(_) => Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()),
+    }
+}
+
+fn read_lines(asked: &std::sync::mpsc::Receiver<Wanted>, tell: &mpsc::UnboundedSender<Line>) {
     let mut lines = std::io::stdin().lock().lines();
     while asked.recv().is_ok() {
         let line = match lines.next() {

@@ -1,10 +1,11 @@
-//! [`Screen`]: a turn as it happens. Words are shown as they come; code and calls are folded into a
-//! line each, unless everything is to be seen.
+//! [`Screen`]: a turn as it happens. Words are shown as they come; code that runs and calls are
+//! folded into a line each, unless everything is to be seen. What is code is the agent's to say: all
+//! else a model writes is shown, if not as it comes, then at its end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callgate_agent::{CallReport, TurnEvent};
-use callgate_contract::{Part, Progress};
+use callgate_agent::{CallReport, TurnEvent, extract, sure_words};
+use callgate_contract::{Mode, Part, Progress, TurnStop};
 
 use crate::{
     app::Hear,
@@ -27,9 +28,7 @@ pub struct Screen {
 struct State {
     /// The cursor is not at the beginning of a line.
     in_line: bool,
-    /// All of this round's answer.
-    said: String,
-    fold: Fold,
+    answer: Answer,
 }
 
 impl Screen {
@@ -46,27 +45,34 @@ impl Screen {
             match event {
                 Event::Message(message) => screen.lock().message(&message.parts),
                 Event::Turn(event) => screen.turn(event),
+                // Asked about by whoever reads the answer.
+                Event::Approval(_) => {}
             }
             true
         })
     }
 
+    /// A line of its own between what the turn says.
+    pub fn line(&self, text: &str) {
+        let mut state = self.lock();
+        state.end_line();
+        show::line(text);
+    }
+
     /// The turn is over.
     pub fn end(&self) {
-        self.lock().end_line();
+        self.lock().end();
     }
 
     fn turn(&self, event: TurnEvent) {
         let mut state = self.lock();
         match event {
-            TurnEvent::Round { .. } => state.said.clear(),
+            TurnEvent::Round { mode, .. } => {
+                state.answer = Answer::new(self.verbose || mode == Mode::Tools);
+            }
             TurnEvent::Text { text } => {
-                state.said.push_str(&text);
-                let shown = match self.verbose {
-                    true => text,
-                    false => state.fold.visible(&text),
-                };
-                state.show(&shown);
+                let ripe = state.answer.add(&text);
+                state.show(&ripe);
             }
             TurnEvent::Thought { text } if self.verbose => state.show(&paint(Colour::Dim, &text)),
             TurnEvent::Output { text } if self.verbose => state.show(&paint(Colour::Cyan, &text)),
@@ -75,12 +81,12 @@ impl Screen {
             } if self.verbose => state.aside(&far(&method, &progress)),
             TurnEvent::Thought { .. } | TurnEvent::Output { .. } | TurnEvent::Progress { .. } => {}
             TurnEvent::Restarted => {
-                state.said.clear();
-                state.fold = Fold::default();
+                state.answer.begin_anew();
                 state.aside("[the answer was cut off and begins anew]");
             }
             TurnEvent::Code { code } => {
-                state.fold = Fold::default();
+                let words = state.answer.words_around_code();
+                state.show(&words);
                 let lines = code.trim_end().lines().count();
                 let plural = if lines == 1 { "" } else { "s" };
                 state.aside(&format!("[python, {lines} line{plural}]"));
@@ -89,7 +95,12 @@ impl Screen {
                 let width = if self.verbose { usize::MAX } else { WIDTH };
                 state.aside(&show::shortened(&folded(&call), width));
             }
-            TurnEvent::Finished { .. } => {}
+            TurnEvent::Finished { report } => {
+                state.end();
+                if report.stop == Some(TurnStop::Cancelled) {
+                    state.aside("[stopped]");
+                }
+            }
         }
     }
 
@@ -119,15 +130,109 @@ impl State {
 
     /// What was shown as it came is not shown again.
     fn message(&mut self, parts: &[Part]) {
-        self.end_line();
-        if let [Part::Text { text }] = parts
-            && !text.trim().is_empty()
-            && text.trim() == self.said.trim()
-        {
-            self.said.clear();
-            return;
+        let rest = match parts {
+            [Part::Text { text }] => self.answer.rest_of(text),
+            _ => None,
+        };
+        match rest {
+            Some(rest) => self.show(&rest),
+            None => {
+                self.end();
+                show_parts(parts);
+            }
         }
-        show_parts(parts);
+        self.end_line();
+    }
+
+    /// What was held back as possible code, and did not run.
+    fn end(&mut self) {
+        let rest = self.answer.rest();
+        self.show(&rest);
+        self.end_line();
+    }
+}
+
+/// This round's answer as the model writes it, and how much of it was shown.
+#[derive(Default)]
+struct Answer {
+    /// Nothing in it runs, or everything is to be seen.
+    plain: bool,
+    written: String,
+    shown: String,
+    /// Its code runs: what was not shown is folded.
+    folded: bool,
+}
+
+impl Answer {
+    fn new(plain: bool) -> Self {
+        Answer {
+            plain,
+            ..Answer::default()
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        *self = Answer::new(self.plain);
+    }
+
+    /// What can be shown with these words.
+    fn add(&mut self, text: &str) -> String {
+        self.written
+            .extend(text.chars().filter(|letter| *letter != '\r'));
+        let ripe = match self.plain {
+            true => self.written.as_str(),
+            false => sure_words(&self.written),
+        };
+        let rest = ripe.strip_prefix(self.shown.as_str()).unwrap_or_default();
+        let rest = rest.to_owned();
+        self.shown.push_str(&rest);
+        rest
+    }
+
+    /// What people are to read of it.
+    fn words(&self) -> String {
+        match self.plain {
+            true => self.written.trim().to_owned(),
+            false => extract(&self.written).text,
+        }
+    }
+
+    /// Its code is about to run: all else is shown now.
+    fn words_around_code(&mut self) -> String {
+        self.folded = true;
+        self.take(&self.words())
+    }
+
+    /// What of `message` was not shown, if it is this answer, perhaps with something added to it.
+    fn rest_of(&mut self, message: &str) -> Option<String> {
+        let message = message.trim();
+        let shown = self.shown.trim();
+        let goes_on = !self.folded && !shown.is_empty() && message.starts_with(shown);
+        if message.is_empty() || !(goes_on || message == self.words()) {
+            return None;
+        }
+        let rest = self.take(message);
+        self.begin_anew();
+        Some(rest)
+    }
+
+    /// What was held back, and neither ran nor became a message.
+    fn rest(&mut self) -> String {
+        match self.folded {
+            true => String::new(),
+            false => self.take(&self.written.trim().to_owned()),
+        }
+    }
+
+    /// What `whole` has beyond what was shown; all of it counts as shown from now on.
+    fn take(&mut self, whole: &str) -> String {
+        let rest = whole.strip_prefix(self.shown.trim()).unwrap_or(whole);
+        let rest = match rest.trim() {
+            "" => String::new(),
+            _ => rest.to_owned(),
+        };
+        whole.clone_into(&mut self.shown);
+        rest
     }
 }
 
@@ -156,68 +261,66 @@ fn folded(call: &CallReport) -> String {
     format!("[{}({}): {came}]", call.method, given.join(", "))
 }
 
-/// Leaves out blocks of code as text comes in, in pieces of any size.
-#[derive(Default)]
-struct Fold {
-    /// Of the line that may yet turn out to begin or end a block.
-    held: String,
-    /// The line is no fence: its rest can be shown.
-    passing: bool,
-    in_block: bool,
-}
-
-const FENCE: &str = "```";
-
-impl Fold {
-    fn visible(&mut self, text: &str) -> String {
-        let mut visible = String::new();
-        for letter in text.chars() {
-            if self.passing {
-                visible.push(letter);
-                self.passing = letter != '\n';
-                continue;
-            }
-            self.held.push(letter);
-            let line = self.held.trim_start();
-            if letter == '\n' {
-                if line.starts_with(FENCE) {
-                    self.in_block = !self.in_block;
-                } else if !self.in_block {
-                    visible.push_str(&self.held);
-                }
-                self.held.clear();
-            } else if !self.in_block && !FENCE.starts_with(line) && !line.starts_with(FENCE) {
-                visible.push_str(&std::mem::take(&mut self.held));
-                self.passing = true;
-            }
-        }
-        visible
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What is shown of an answer that comes in pieces of any size, and of the message it becomes.
+    fn shown(written: &str, plain: bool, message: Option<&str>) -> Vec<String> {
+        let letters: Vec<char> = written.chars().collect();
+        let in_pieces = |size| {
+            let mut answer = Answer::new(plain);
+            let pieces = letters.chunks(size).map(|piece| piece.iter().collect());
+            let mut shown: String = pieces.map(|piece: String| answer.add(&piece)).collect();
+            match message.map(|message| answer.rest_of(message)) {
+                Some(Some(rest)) => shown.push_str(&rest),
+                Some(None) => panic!("it is not taken for the same"),
+                None => shown.push_str(&answer.rest()),
+            }
+            shown
+        };
+        [1, 2, 3, 7, 1000].map(in_pieces).to_vec()
+    }
+
     #[test]
-    fn code_is_left_out_however_it_is_cut() {
-        let text = "Let me see.\n\n```python\nx = '`'\n  ```\nDone: `x`.\n`` is no fence\n";
-        let expect = "Let me see.\n\nDone: `x`.\n`` is no fence\n";
-        for size in [1, 2, 3, 7, 1000] {
-            let mut fold = Fold::default();
-            let letters: Vec<char> = text.chars().collect();
-            let shown: String = letters
-                .chunks(size)
-                .map(|piece| fold.visible(&piece.iter().collect::<String>()))
-                .collect();
-            assert_eq!(shown, expect, "in pieces of {size}");
+    fn an_answer_is_shown_whole_and_once() {
+        let other = "Run this now:\n\n```bash\nls -l\n```\n\nThen:\n```json\n{\"a\": 1}\n```";
+        let python = "Like this one:\n```python\nprint(1)\n```\nIt prints 1.";
+        for (written, plain) in [(other, false), (other, true), (python, true), ("Hi", false)] {
+            for text in shown(written, plain, Some(written)) {
+                assert_eq!(text, written);
+            }
+            for text in shown(written, plain, None) {
+                assert_eq!(text, written, "also where it was stopped");
+            }
         }
     }
 
     #[test]
-    fn a_line_is_shown_before_it_ends() {
-        let mut fold = Fold::default();
-        assert_eq!(fold.visible("Hel"), "Hel");
-        assert_eq!(fold.visible("lo"), "lo");
+    fn what_is_added_to_an_answer_is_all_that_is_shown_of_the_message() {
+        let whole = "It is noon now.\n\n(said the clock)";
+        for text in shown("It is noon now.", true, Some(whole)) {
+            assert_eq!(text, whole);
+        }
+    }
+
+    #[test]
+    fn code_that_runs_is_folded_and_nothing_else() {
+        let written = "Let me see now.\n```python\nlook()\n```\nAs in:\n```json\n{}\n```\n";
+        let mut answer = Answer::new(false);
+        let mut text = answer.add(written);
+        text.push_str(&answer.words_around_code());
+        assert_eq!(text, "Let me see now.\n\nAs in:\n```json\n{}\n```");
+        assert_eq!(answer.rest(), "");
+        let said = "Let me see now.\n\nAs in:\n```json\n{}\n```";
+        assert_eq!(answer.rest_of(said), Some(String::new()));
+    }
+
+    #[test]
+    fn another_message_is_not_taken_for_the_answer() {
+        let mut answer = Answer::new(true);
+        answer.add("I will write to them.");
+        assert_eq!(answer.rest_of("Hello, Ada"), None);
+        assert_eq!(answer.rest(), "");
     }
 }

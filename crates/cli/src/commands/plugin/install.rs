@@ -24,7 +24,7 @@ use crate::{
 pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
     let installed = library(&settings)?.list();
-    let errors = ask_running(&settings, &Request::PluginErrors).await?;
+    let errors = ask_running(&settings.data, &Request::PluginErrors).await?;
     let unwalled = unwalled();
     let error_of = |plugin: &Installed| {
         let told = errors.as_ref().and_then(|it| it[&plugin.name].as_str());

@@ -1,0 +1,304 @@
+//! Calls that wait for the operator, asked about where the conversation is: what they would do, and
+//! the answer typed in place. Only what reads as an answer is taken for one.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use callgate_server::ApprovalView;
+use callgate_store::ApprovalState;
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc;
+
+use super::input::Input;
+use crate::{
+    door::SideDoor,
+    failure::Failure,
+    request::{Request, Verdict},
+    show::{self, Colour, paint},
+};
+
+const QUESTION: &str = "allow it? yes, no, always, never: ";
+/// Characters of one argument that are shown.
+const ARGUMENT: usize = 4_000;
+
+/// What waits in the session, as far as it was told. Clones share it; a mutex, since it is told from
+/// any thread, held for a look.
+#[derive(Clone, Default)]
+pub struct Questions(Arc<Mutex<BTreeMap<i64, ApprovalView>>>);
+
+impl Questions {
+    /// What to show of this, if it is new.
+    pub fn hear(&self, approval: ApprovalView) -> Option<String> {
+        let mut waiting = self.waiting();
+        match approval.state {
+            ApprovalState::Pending if waiting.contains_key(&approval.id) => None,
+            ApprovalState::Pending => {
+                let text = described(&approval);
+                waiting.insert(approval.id, approval);
+                Some(text)
+            }
+            _ => waiting.remove(&approval.id).map(|_| settled(&approval)),
+        }
+    }
+
+    /// The number of the one that has waited longest.
+    fn first(&self) -> Option<i64> {
+        self.waiting().keys().next().copied()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<i64, ApprovalView>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// While one turn runs.
+pub struct Asking<'a> {
+    pub questions: Questions,
+    /// What is asked and answered meanwhile.
+    pub news: mpsc::UnboundedReceiver<ApprovalView>,
+    pub door: SideDoor,
+    pub show: &'a (dyn Fn(&str) + Sync),
+    pub as_json: bool,
+}
+
+impl Asking<'_> {
+    /// Never returns: it is raced against the turn.
+    pub async fn answer_all(mut self, input: &mut Input) -> Infallible {
+        let mut reads = true;
+        loop {
+            let first = self.questions.first();
+            tokio::select! {
+                biased;
+                Some(approval) = self.news.recv() => self.tell(approval),
+                line = input.answer(QUESTION), if reads && first.is_some() => match line {
+                    Some(line) => match Reply::read(&line, first.filter(|_| input.is_terminal())) {
+                        Some(reply) if input.is_between_messages() => self.answer(reply).await,
+                        _ if input.is_terminal() => (self.show)("[answer this first; Ctrl-C stops the turn]"),
+                        // What a pipe says next, later.
+                        _ => input.keep(&line),
+                    },
+                    None => reads = false,
+                },
+                else => return std::future::pending().await,
+            }
+        }
+    }
+
+    fn tell(&self, approval: ApprovalView) {
+        let line = line(&approval);
+        match self.questions.hear(approval) {
+            Some(_) if self.as_json => show::json(&line),
+            Some(text) => (self.show)(&text),
+            None => {}
+        }
+    }
+
+    async fn answer(&mut self, reply: Reply) {
+        let request = Request::Answer {
+            id: reply.approval,
+            answer: reply.verdict,
+            always: reply.always,
+        };
+        let door = self.door.clone();
+        // A task of its own: the turn may end before the answer is all done with.
+        let answered = tokio::spawn(async move { door.perform(request).await });
+        match answered.await {
+            Ok(Ok(answered)) => {
+                // Told by the owner too, perhaps after the turn.
+                if let Ok(approval) = serde_json::from_value(in_full(answered)) {
+                    self.tell(approval);
+                }
+            }
+            Ok(Err(failure)) => {
+                self.questions.waiting().remove(&reply.approval);
+                show::failure(&failure, self.as_json);
+            }
+            Err(_) => show::failure(&broken(), self.as_json),
+        }
+    }
+}
+
+fn broken() -> Failure {
+    Failure::new(
+        "the answer could not be given",
+        "try `callgate approval list`",
+    )
+}
+
+/// The approval as the owner's answer holds it.
+fn in_full(mut answered: Json) -> Json {
+    let mut approval = answered["approval"].take();
+    approval["journal"] = approval["run"].take();
+    approval
+}
+
+/// For programs.
+pub fn line(approval: &ApprovalView) -> Json {
+    json!({ "type": "approval", "approval": approval })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Reply {
+    approval: i64,
+    verdict: Verdict,
+    always: bool,
+}
+
+impl Reply {
+    /// `/approve N [always]` and `/deny N [always]`; where a person was `asked`, also a plain word.
+    fn read(line: &str, asked: Option<i64>) -> Option<Reply> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (command, rest) = words.split_first()?;
+        let verdict = match *command {
+            "/approve" => Verdict::Allow,
+            "/deny" => Verdict::Deny,
+            _ => {
+                let (verdict, always) = plain(line)?;
+                return asked.map(|approval| Reply {
+                    approval,
+                    verdict,
+                    always,
+                });
+            }
+        };
+        let (number, rest) = match rest {
+            [number, rest @ ..] if *number != "always" => (number.parse().ok(), rest),
+            rest => (asked, rest),
+        };
+        let always = match rest {
+            [] => false,
+            ["always"] => true,
+            _ => return None,
+        };
+        Some(Reply {
+            approval: number?,
+            verdict,
+            always,
+        })
+    }
+}
+
+fn plain(line: &str) -> Option<(Verdict, bool)> {
+    Some(match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => (Verdict::Allow, false),
+        "n" | "no" => (Verdict::Deny, false),
+        "a" | "always" => (Verdict::Allow, true),
+        "never" => (Verdict::Deny, true),
+        _ => return None,
+    })
+}
+
+/// Is it an answer, and no message?
+pub fn is_answer(line: &str) -> bool {
+    plain(line).is_some()
+}
+
+fn described(approval: &ApprovalView) -> String {
+    let id = approval.id;
+    let method = paint(Colour::Bold, &visible(&approval.method));
+    let mut text = format!("{method} waits for your approval (number {id}):");
+    match approval.arguments.as_object() {
+        Some(arguments) if arguments.is_empty() => text.push_str("\n  without arguments"),
+        Some(arguments) => {
+            for (name, value) in arguments {
+                text.push_str(&format!("\n  {} = {}", visible(name), argument(value)));
+            }
+        }
+        None => text.push_str(&format!("\n  {}", argument(&approval.arguments))),
+    }
+    text.push_str(&format!(
+        "\n  /approve {id} or /deny {id}; with the word always also from now on"
+    ));
+    text
+}
+
+fn settled(approval: &ApprovalView) -> String {
+    let word = match approval.state {
+        ApprovalState::Allowed => "allowed",
+        ApprovalState::Denied => "denied",
+        ApprovalState::Pending | ApprovalState::Withdrawn => "no longer asked",
+    };
+    let by = match &approval.answered_by {
+        Some(by) => format!(" by {by}"),
+        None => String::new(),
+    };
+    let method = visible(&approval.method);
+    paint(Colour::Dim, &format!("[{method}: {word}{by}]"))
+}
+
+fn argument(value: &Json) -> String {
+    let text = value.to_string();
+    let shown: String = text.chars().take(ARGUMENT).collect();
+    let left = text.chars().count() - shown.chars().count();
+    match left {
+        0 => visible(&shown),
+        left => format!(
+            "{}… ({left} more characters: `callgate approval list --json` shows all)",
+            visible(&shown)
+        ),
+    }
+}
+
+/// Nothing that a model wrote may move the cursor or turn text around where somebody decides by it.
+fn visible(text: &str) -> String {
+    let mut visible = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
+                visible.extend(letter.escape_unicode());
+            }
+            letter if letter.is_control() => visible.extend(letter.escape_unicode()),
+            letter => visible.push(letter),
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_reads_as_one() {
+        let reply = |approval, verdict, always| {
+            Some(Reply {
+                approval,
+                verdict,
+                always,
+            })
+        };
+        use Verdict::{Allow, Deny};
+        for (line, asked, expect) in [
+            ("/approve 3", None, reply(3, Allow, false)),
+            (" /deny 3 always ", None, reply(3, Deny, true)),
+            ("/approve", Some(7), reply(7, Allow, false)),
+            ("/approve always", Some(7), reply(7, Allow, true)),
+            ("/approve", None, None),
+            ("/approve three", Some(7), None),
+            ("/approve 3 please", Some(7), None),
+            ("yes", Some(7), reply(7, Allow, false)),
+            ("N", Some(7), reply(7, Deny, false)),
+            ("always", Some(7), reply(7, Allow, true)),
+            ("never", Some(7), reply(7, Deny, true)),
+            // In a pipe that may be the next message.
+            ("yes", None, None),
+            ("yes please", Some(7), None),
+            ("", Some(7), None),
+        ] {
+            assert_eq!(Reply::read(line, asked), expect, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_model_wrote_cannot_disguise_itself() {
+        assert_eq!(
+            visible("a\u{1b}[2Jb\u{202e}c\u{9b}"),
+            "a\\u{1b}[2Jb\\u{202e}c\\u{9b}"
+        );
+        let long = argument(&json!("x".repeat(5_000)));
+        assert!(long.contains("… (1002 more characters"), "{long}");
+    }
+}
