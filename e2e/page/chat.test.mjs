@@ -64,13 +64,13 @@ test("a sound that code made can be played", async () => {
 test("a call waits for a word: denied, then allowed", async () => {
   await fresh();
   await say(page, "Please keep my colour");
-  await log(page).getByRole("button", { name: "Deny" }).click();
-  await log(page).getByRole("button", { name: "Deny" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Deny", exact: true }).click();
+  await page.getByRole("button", { name: "Deny", exact: true }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   assert.equal(await log(page).getByText("Kept.", { exact: true }).count(), 0);
   await fresh();
   await say(page, "Please keep my colour again");
-  await log(page).getByRole("button", { name: "Allow", exact: true }).click();
+  await page.getByRole("button", { name: "Allow", exact: true }).click();
   await log(page).getByText("Kept.", { exact: true }).waitFor();
   const card = log(page).locator("details.turn").last();
   await card.getByText("Details").waitFor();

@@ -44,6 +44,7 @@ const ANSWERS = [
   ["sound", () => fenced(SOUND)],
   ["remind", () => fenced('send_message(set_timer("Water the fern.", minutes=60))')],
   ["keep", () => fenced('remember("colour", "blue")\nsend_message("Kept.")')],
+  ["essay", () => fenced('remember("text", "\\n".join(f"line {n} of it" for n in range(120)))\nsend_message("Kept.")')],
   ["helper", () => fenced('send_message(ask_helper("What is six times seven?"))')],
   ["bread", () => fenced("send_message(bake())")],
   ["six times seven", () => "Forty-two."],

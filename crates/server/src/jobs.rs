@@ -99,6 +99,7 @@ impl Jobs {
             ended_at: None,
         };
         self.remember(job.clone());
+        self.tell(&job.id, job.state, None);
         let (jobs, id) = (self.clone(), job.id.clone());
         let working = work(Arc::new(move |line: &str| jobs.say(&id, line)));
         let (jobs, id) = (self.clone(), job.id.clone());
@@ -165,6 +166,10 @@ impl Jobs {
             change(job);
             job.state
         };
+        self.tell(id, state, line);
+    }
+
+    fn tell(&self, id: &str, state: JobState, line: Option<&str>) {
         self.live.announce(&News::Job(JobNews {
             id: id.to_owned(),
             state: json!(state),

@@ -11,6 +11,7 @@ export type Turn = Schemas["TurnView"];
 export type Call = Schemas["CallView"];
 export type Run = Schemas["RunView"];
 export type Approval = Schemas["ApprovalView"];
+export type Rule = Schemas["RuleView"];
 export type Persona = Schemas["PersonaView"];
 export type Model = Schemas["ModelView"];
 export type Key = Schemas["KeyView"];

@@ -4,7 +4,7 @@ import type { Approval, Call, Part } from "./client";
 import type { Job, LogLine, WholeCall } from "./shapes";
 
 export type TurnEvent =
-  | { event: "round"; number: number }
+  | { event: "round"; number: number; mode?: "code" | "tools" }
   | { event: "text"; text: string }
   | { event: "thought"; text: string }
   | { event: "restarted" }
@@ -34,6 +34,7 @@ export interface Happening {
     clients?: object;
     plugins?: object;
     models?: object;
+    rules?: object;
   };
 }
 

@@ -22,7 +22,6 @@ export class ChatSession {
   info = $state<Session | null>(null);
   error = $state<unknown>(null);
   running = $state<Card | null>(null);
-  asked = $state<Approval[]>([]);
   /** Turns that were seen while they ran: their cards stay open. */
   readonly watched = new Set<string>();
   #rows = $state<Row[]>([]);
@@ -42,6 +41,11 @@ export class ChatSession {
 
   constructor(readonly key: string) {}
 
+  /** Calls of this session that wait for the operator's word. */
+  get asked(): Approval[] {
+    return this.info?.approvals ?? [];
+  }
+
   get path(): string {
     return `sessions/${encodeURIComponent(this.key)}`;
   }
@@ -54,8 +58,8 @@ export class ChatSession {
   open(): () => void {
     void this.read();
     const silent = live.listen((happening) => this.#hear(happening));
-    // What was asked before we listened is looked for while a turn is not over.
-    const again = setInterval(() => this.#unfinished && void this.#lookAgain(), 3000);
+    // What happens on another instance is not told here: it is looked for while a turn is not over.
+    const again = setInterval(() => this.#unfinished && void this.look(), 3000);
     return () => {
       silent();
       clearInterval(again);
@@ -199,11 +203,13 @@ export class ChatSession {
     await post(`${this.path}/stop`).catch((error) => (this.error = error));
   }
 
-  async #lookAgain() {
-    const all = await get<List<Approval>>("approvals").catch(() => null);
-    if (all) this.asked = all.items.filter((it) => it.session === this.key);
-    if (!this.info?.answering || !this.running?.steps.length) await this.read();
-  }
+  /** Reads how the session is, and what follows from it only where a turn began or ended unheard. */
+  readonly look = inTurn(async () => {
+    const info = await get<Session>(this.path).catch(() => null);
+    if (!info) return;
+    this.info = info;
+    if (!info.answering || !this.running?.steps.length) await this.read();
+  });
 
   async #readPiece() {
     const log = await get<List<Row>>(`${this.path}/log?limit=${PIECE}&cursor=${this.#older}`);
@@ -239,7 +245,7 @@ export class ChatSession {
     if (happening === "reset") return void this.read();
     if (happening.session !== this.key) return;
     const { message, approval, turn: event } = happening.event;
-    if (approval) return void this.#lookAgain();
+    if (approval) return void this.look();
     if (message) {
       const last = this.running?.steps.at(-1);
       if (last?.kind === "text" && textOf(message.parts).trim() === last.text.trim()) this.#said = last;
@@ -249,6 +255,8 @@ export class ChatSession {
     this.#heard++;
     if (event.event === "finished") {
       this.watched.add(event.report.turn);
+      const last = this.running?.steps.at(-1);
+      if (last?.kind === "text") this.#said = last;
       return void this.read();
     }
     this.running ??= empty();

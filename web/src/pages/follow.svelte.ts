@@ -6,10 +6,11 @@ export class Follow {
   following = $state(true);
   #node: HTMLElement | null = null;
 
-  /** Attached to the element that scrolls; its only child grows. */
+  /** Attached to the element that scrolls, which may lose room; its only child grows. */
   log = (node: HTMLElement) => {
     this.#node = node;
     const grown = new ResizeObserver(() => this.following && this.#down());
+    grown.observe(node);
     if (node.firstElementChild) grown.observe(node.firstElementChild);
     let top = 0;
     // Only going up leaves the end, and only going down comes back to it: a list that grows puts

@@ -218,10 +218,11 @@ impl Answer {
 
     /// What was held back, and neither ran nor became a message.
     fn rest(&mut self) -> String {
-        match self.folded {
-            true => String::new(),
-            false => self.take(&self.written.trim().to_owned()),
+        if self.folded {
+            return String::new();
         }
+        let written = self.written.trim().to_owned();
+        self.take(&written)
     }
 
     /// What `whole` has beyond what was shown; all of it counts as shown from now on.
