@@ -72,7 +72,7 @@ impl Agent {
             }
             return Ok(Arrived::Command);
         }
-        let wish = self.sessions().wish(row.id, &overrule, &watch);
+        let wish = self.sessions().wish(&row, &overrule, &watch);
         let settled = self.settle(&row, role, offered).await;
         drop(wish);
         if let Some(done) = settled? {

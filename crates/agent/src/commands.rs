@@ -244,7 +244,10 @@ impl Agent {
                 decision,
                 always,
             } => {
-                self.gate().answer(id, decision, always).await?;
+                // As the platform knows them: the same name may be somebody else elsewhere.
+                let who = format!("{}:{}", session.platform(), start.user);
+                let gate = self.gate();
+                gate.answer_as(Some(&who), id, decision, always).await?;
                 Ok(match decision {
                     Decision::Allow => "Allowed.".into(),
                     Decision::Deny => "Denied.".into(),

@@ -13,6 +13,7 @@ use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{Exposure, MethodError, SessionKey, Value, json};
 use callgate_gate::{Call, Function, InvalidMethod};
+use callgate_store::LogRow;
 use serde_json::Value as Json;
 
 pub use self::embed::NoVectors;
@@ -66,6 +67,21 @@ fn session(call: &Call, named: Option<&str>) -> Result<SessionKey, MethodError> 
         None => Ok(call.caller.session.clone()),
         Some(name) => name.parse().map_err(failed),
     }
+}
+
+/// A row of the log that a plugin names. One of another session is as good as none: a number is no
+/// right to what it counts.
+async fn row(agent: &Agent, call: &Call, id: i64) -> Result<LogRow, MethodError> {
+    let session = &call.caller.session;
+    let found = agent.store().log().get(id).await.map_err(failed)?;
+    let own = found.filter(|row| row.session == *session);
+    own.ok_or_else(|| not_here(id, session))
+}
+
+fn not_here(row: i64, session: &SessionKey) -> MethodError {
+    MethodError::new(format!(
+        "there is no row {row} in {session}: a plugin may name rows of the session it acts in"
+    ))
 }
 
 fn failed(error: impl std::fmt::Display) -> MethodError {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use callgate_contract::{Cancel, SessionKey};
+use callgate_store::LogRow;
 
 use super::Override;
 use crate::{Agent, Watch, drain::UnderWay, recall::Histories, spending::Holds};
@@ -18,13 +19,16 @@ pub struct Sessions {
     answering: Mutex<HashMap<SessionKey, Arc<Answering>>>,
     /// By row, while a message is offered to listeners: how its sender wants it answered. A mutex
     /// held for a look.
-    wishes: Mutex<HashMap<i64, (Override, Watch)>>,
+    wishes: Mutex<HashMap<i64, Wished>>,
     /// By row, while a listener's turn answers it: a lock held as long. A mutex held for a look.
     asked_for: Mutex<HashMap<i64, Arc<tokio::sync::Mutex<()>>>>,
     pub(crate) histories: Histories,
     pub(crate) under_way: UnderWay,
     pub(crate) holds: Holds,
 }
+
+/// The session of the row, and what its sender wants.
+type Wished = (SessionKey, Override, Watch);
 
 /// Sessions that are remembered before those nobody waits for are looked for.
 const MANY: usize = 256;
@@ -81,18 +85,22 @@ impl Drop for Wish<'_> {
 }
 
 impl Sessions {
-    fn wishes(&self) -> std::sync::MutexGuard<'_, HashMap<i64, (Override, Watch)>> {
+    fn wishes(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Wished>> {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn wish(&self, row: i64, overrule: &Override, watch: &Watch) -> Wish<'_> {
-        self.wishes().insert(row, (overrule.clone(), watch.clone()));
-        Wish(self, row)
+    pub(super) fn wish(&self, row: &LogRow, overrule: &Override, watch: &Watch) -> Wish<'_> {
+        let wished = (row.session.clone(), overrule.clone(), watch.clone());
+        self.wishes().insert(row.id, wished);
+        Wish(self, row.id)
     }
 
-    /// How the message of this row is to be answered, where a listener asks for its turn.
-    pub(crate) fn wished(&self, row: i64) -> Option<(Override, Watch)> {
-        self.wishes().get(&row).cloned()
+    /// How the message of this row is to be answered, where a listener asks for its turn; `None` of a
+    /// row of another session.
+    pub(crate) fn wished(&self, session: &SessionKey, row: i64) -> Option<(Override, Watch)> {
+        let wishes = self.wishes();
+        let (of, overrule, watch) = wishes.get(&row)?;
+        (of == session).then(|| (overrule.clone(), watch.clone()))
     }
 
     /// While the guard lives, the row is being answered for a listener.

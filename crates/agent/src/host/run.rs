@@ -4,14 +4,15 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Allowed, Grant, Kind, MethodError, Mode, ModelMessage, Part, Peer, TurnStop, Value,
+    Allowed, ConversationId, Grant, Kind, MethodError, Mode, ModelMessage, Part, Peer, SessionKey,
+    TurnStop, Value,
 };
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{failed, gone, hosted, offered, openai, session, user_parts, value};
+use super::{failed, gone, hosted, offered, openai, row, session, user_parts, value};
 use crate::{
     Agent, Arrived, Parent, TurnAsk, TurnReport, Watch,
     arrival::Occasion,
@@ -184,13 +185,15 @@ impl Agent {
 
     async fn turn_run(&self, call: Call, asked: Run) -> Result<Value, MethodError> {
         let session = session(&call, asked.session.as_deref())?;
-        let (caller, peer) = (call.caller, companion(call.peer)?);
-        self.within_depth(caller.depth)?;
         let row = match asked.row {
-            Some(id) => self.store().log().get(id).await.map_err(failed)?,
+            Some(id) => Some(row(self, &call, id).await?),
             None => None,
         };
+        // Compat(astrbot): an event may be turned toward another session, which does not answer the
+        // message of this one.
         let row = row.filter(|row| row.session == session);
+        let (caller, peer) = (call.caller, companion(call.peer)?);
+        self.within_depth(caller.depth)?;
         if row.is_some() {
             tokio::time::sleep(self.settings().debounce).await;
         }
@@ -202,8 +205,10 @@ impl Agent {
             return value(json!({"joined": true}));
         }
         let request = asked.request;
-        let mut occasion = Occasion::new(session, caller.user.clone(), caller.role);
-        if let Some(wished) = asked.row.and_then(|row| self.sessions().wished(row)) {
+        let mut occasion = Occasion::new(session.clone(), caller.user.clone(), caller.role);
+        let answered = row.as_ref().map(|row| row.id);
+        let wished = answered.and_then(|id| self.sessions().wished(&session, id));
+        if let Some(wished) = wished {
             (occasion.overrule, occasion.watch) = wished;
         }
         if let Some(request) = &request {
@@ -212,7 +217,11 @@ impl Agent {
             }
             occasion.apart = request.apart;
             let conversation = request.conversation.as_deref();
-            occasion.conversation = conversation.and_then(|id| id.parse().ok());
+            let conversation = conversation.and_then(|id| id.parse().ok());
+            if let Some(id) = conversation {
+                self.is_of_session(&session, id).await?;
+            }
+            occasion.conversation = conversation;
             if request.model.is_some() {
                 occasion.overrule.model = request.model.clone();
             }
@@ -242,7 +251,7 @@ impl Agent {
         let companion = occasion.shape.companion.as_ref();
         let companion = companion.filter(|companion| companion.delivers);
         let companion = companion.map(|one| (one.peer.clone(), one.reference.clone()));
-        let answers = match asked.row {
+        let answers = match answered {
             Some(row) => Some(self.sessions().answers(row).await),
             None => None,
         };
@@ -259,6 +268,23 @@ impl Agent {
             })
         };
         value(to_the_end(cancel, Box::pin(answered)).await?)
+    }
+
+    /// Whoever names a conversation of another session would have its history told here. Compat(astrbot):
+    /// a session that was switched to one has it as its own.
+    async fn is_of_session(
+        &self,
+        session: &SessionKey,
+        id: ConversationId,
+    ) -> Result<(), MethodError> {
+        let conversations = self.store().conversations();
+        let found = conversations.get(id).await.map_err(failed)?;
+        let foreign = found.is_some_and(|found| found.session != *session);
+        if foreign && conversations.current(session).await.map_err(failed)? != Some(id) {
+            let text = format!("there is no conversation {id} in {session}: switch to it first");
+            return Err(MethodError::new(text));
+        }
+        Ok(())
     }
 
     /// Loops within loops, and agents within agents, end somewhere.

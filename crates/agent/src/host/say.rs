@@ -7,7 +7,7 @@ use callgate_store::LogRole;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{failed, gone, hosted, session};
+use super::{failed, gone, hosted, row, session};
 use crate::{Agent, TurnEvent, Watch, arrival::Occasion};
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,9 +45,9 @@ struct Piece {
 
 pub(super) fn message_piece(agent: &Agent) -> Function {
     let agent = agent.downgrade();
-    let handler = move |_: Call, piece: Piece| {
+    let handler = move |call: Call, piece: Piece| {
         let agent = agent.upgrade();
-        async move { Ok(agent.ok_or_else(gone)?.show_piece(piece)) }
+        async move { agent.ok_or_else(gone)?.show_piece(call, piece).await }
     };
     let method = made("message_piece", Kind::Tool, handler).effect(Effect::Idempotent);
     hosted(method.doc("Shows words of a message on its way, which follows when it is whole."))
@@ -97,15 +97,18 @@ impl Agent {
     }
 
     /// Seen by those who look on, as the model's own words are, and kept nowhere.
-    fn show_piece(&self, piece: Piece) -> Value {
-        if let Some((_, watch)) = self.sessions().wished(piece.row) {
-            let text = piece.text;
-            watch.tell(match piece.thought {
-                true => TurnEvent::Thought { text },
-                false => TurnEvent::Text { text },
-            });
-        }
-        Value::Null
+    async fn show_piece(&self, call: Call, piece: Piece) -> Result<Value, MethodError> {
+        let session = &call.caller.session;
+        let Some((_, watch)) = self.sessions().wished(session, piece.row) else {
+            // Nobody looks on, or it is none of its business.
+            return row(self, &call, piece.row).await.map(|_| Value::Null);
+        };
+        let text = piece.text;
+        watch.tell(match piece.thought {
+            true => TurnEvent::Thought { text },
+            false => TurnEvent::Text { text },
+        });
+        Ok(Value::Null)
     }
 
     async fn push(&self, call: Call, push: Push) -> Result<Value, MethodError> {

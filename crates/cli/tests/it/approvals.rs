@@ -97,6 +97,20 @@ fn a_denied_call_is_an_error_the_code_can_catch() {
 }
 
 #[test]
+fn who_answered_in_the_chat_is_on_record() {
+    let scene = Scene::configured(NO_WAIT);
+    let answer = json!({ "content": "```python\nsend_message('hello')\n```" });
+    let model = scene.script(&[answer]);
+    let send = |text: &str| scene.callgate(&["send", text, "--user", "ada", "--model", &model]);
+    send("go");
+    send("/approve 1").succeeded();
+    let listed = scene.callgate(&["approval", "list", "--all", "--json"]);
+    let approval = &listed.succeeded().json()[0];
+    assert_eq!(approval["state"], "allowed", "{approval}");
+    assert_eq!(approval["answered_by"], "cli:ada");
+}
+
+#[test]
 fn always_is_remembered() {
     let scene = Scene::configured(NO_WAIT);
     scene.run(CODE, &[]);

@@ -116,6 +116,25 @@ fn a_plugins_words_are_heard_before_it_has_said_them_all() {
 }
 
 #[test]
+fn a_plugin_cannot_name_the_message_of_another_chat() {
+    let mut site = Site::start(&[]);
+    site.says(ANN, &json!({ "text": "/count", "wait": false }));
+    assert_eq!(site.heard_until("+one "), ["+one "]);
+    let (_, log) = site
+        .server
+        .api("GET", &format!("{ANN}/log"), &site.key, None);
+    let row = log["items"][0]["id"].as_i64().unwrap();
+    site.says(BOB, &json!({ "text": format!("/meddle {row}") }));
+    let refusals = site.kept(BOB).concat();
+    let refusal = format!("there is no row {row} in web:FriendMessage:bob");
+    assert_eq!(refusals.matches(&refusal).count(), 2, "{refusals}");
+    site.says(BOB, &json!({ "text": "/go" }));
+    let heard = site.heard_until("three");
+    assert!(!heard.contains(&"+forged".to_owned()), "{heard:?}");
+    assert_eq!(site.kept(ANN), ["one two", "three"]);
+}
+
+#[test]
 fn the_models_words_are_heard_raw_and_its_message_with_what_hooks_made_of_it() {
     let mut site = Site::start(&[json!({ "content": "Some tea for you." })]);
     site.says(ANN, &json!({ "text": "hello", "mode": "tools" }));

@@ -6,6 +6,7 @@ from astrbot.api.event import AstrMessageEvent, MessageChain, filter
 from astrbot.api.message_components import Plain
 from astrbot.api.provider import LLMResponse
 from astrbot.api.star import Context, Star
+from callgate_worker import host
 
 
 class Streamer(Star):
@@ -30,6 +31,17 @@ class Streamer(Star):
     async def go(self, event: AstrMessageEvent):
         self._told_to_go_on.set()
         event.stop_event()
+
+    @filter.command("meddle")
+    async def meddle(self, event: AstrMessageEvent, row: int):
+        """Says what the host has against it to name a message of another chat."""
+        refusals = []
+        for asked in (host.call("turn_run", row=row), host.call("message_piece", row=row, text="forged")):
+            try:
+                await asked
+            except host.HostError as error:
+                refusals.append(str(error))
+        yield event.plain_result(" / ".join(refusals))
 
     @filter.on_llm_response()
     async def shout(self, event: AstrMessageEvent, response: LLMResponse):

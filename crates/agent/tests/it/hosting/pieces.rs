@@ -27,7 +27,6 @@ impl Listener for Streaming {
                 json!({"row": row, "text": "hm", "thought": true}),
                 json!({"row": row, "text": "one "}),
                 json!({"row": row, "text": "two"}),
-                json!({"row": row + 1, "text": "for somebody else"}),
             ] {
                 let shown = self.plugin.calls(agent.gate(), "message_piece", piece);
                 assert_eq!(shown.await.unwrap(), Json::Null);
@@ -85,6 +84,55 @@ async fn a_plugins_words_are_seen_as_they_come_and_kept_once() {
     let shown = listener.plugin.calls(gate, "message_piece", late).await;
     assert_eq!(shown.unwrap(), Json::Null);
     assert_eq!(seen.lock().unwrap().len(), 3, "nobody looks on any more");
+}
+
+/// Its number is no right to a message of another session, whether somebody looks on there or not.
+#[tokio::test]
+async fn a_row_of_another_session_is_refused() {
+    let home = Home::sqlite();
+    let stage = stage(&home, Scripted::default().says("An answer.")).await;
+    let gate = stage.agent.gate();
+    stage.hears_from("ann", "hello", None).await;
+    let rows = stage.agent.store().log().list(&session(), 9).await.unwrap();
+    let row = rows.last().unwrap().id;
+    let conversations = stage.agent.store().conversations();
+    let theirs = conversations.current(&session()).await.unwrap().unwrap();
+    let plugin = Plugin::silent();
+    let here = "in cli:FriendMessage:bob";
+    for (method, named, reason) in [
+        (
+            "message_piece",
+            json!({"row": row, "text": "forged"}),
+            "no row",
+        ),
+        (
+            "message_piece",
+            json!({"row": row + 99, "text": "none"}),
+            "no row",
+        ),
+        ("turn_run", json!({"row": row, "ref": "e"}), "no row"),
+        // Also where it says that it means the other session.
+        (
+            "turn_run",
+            json!({"row": row, "ref": "e", "session": session().to_string()}),
+            "no row",
+        ),
+        (
+            "turn_run",
+            json!({"ref": "e", "request": {"conversation": theirs.to_string(), "prompt": "?"}}),
+            "no conversation",
+        ),
+    ] {
+        let mut elsewhere = caller(0, Budget::new(100, 100));
+        elsewhere.session = "cli:FriendMessage:bob".parse().unwrap();
+        let refused = plugin.calls_as(gate, &elsewhere, method, named).await;
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains(reason) && refused.contains(here),
+            "{refused}"
+        );
+    }
+    assert_eq!(stage.model.requests().len(), 1, "nobody was answered again");
 }
 
 #[tokio::test]
