@@ -15,6 +15,7 @@ pub mod operations;
 mod page;
 mod plugin_web;
 pub mod remote;
+mod revocation;
 mod scope;
 mod visitor;
 

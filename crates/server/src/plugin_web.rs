@@ -18,6 +18,7 @@ use axum::{
     routing::{any, post},
 };
 use callgate_contract::{BoxFuture, Role};
+use callgate_store::KeyHandle;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use serde_json::Value as Json;
@@ -26,6 +27,7 @@ use tokio::{net::UnixStream, sync::oneshot};
 pub(crate) use self::tickets::Tickets;
 use crate::{
     api::{Access, Api, Problem, Scope, admit},
+    revocation::until_revoked,
     visitor::Hosts,
 };
 
@@ -176,6 +178,22 @@ async fn through(
     access: Access,
     root: &str,
     inside: String,
+    request: Request,
+) -> Result<Response, Problem> {
+    let key = access.handle.clone();
+    let answering = async {
+        let answer = visit(reach, access, root, inside, request).await;
+        answer.unwrap_or_else(IntoResponse::into_response)
+    };
+    let answered = until_revoked(&key, answering).await;
+    answered.ok_or_else(Problem::locked_out)
+}
+
+async fn visit(
+    reach: Reach,
+    access: Access,
+    root: &str,
+    inside: String,
     mut request: Request,
 ) -> Result<Response, Problem> {
     if let Ok(root) = HeaderValue::from_str(root) {
@@ -243,8 +261,9 @@ async fn forward(
         && answer.status() == StatusCode::SWITCHING_PROTOCOLS
     {
         let inner = hyper::upgrade::on(&mut answer);
+        let key = access.handle.clone();
         tokio::spawn(async move {
-            if let Err(error) = join(upgraded, inner).await {
+            if let Err(error) = join(upgraded, inner, &key).await {
                 tracing::debug!(%error, "a plugin's web socket ended");
             }
         });
@@ -269,12 +288,18 @@ fn wants_socket(headers: &HeaderMap) -> bool {
     upgrade.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
-/// Until one side ends.
-async fn join(outer: OnUpgrade, inner: OnUpgrade) -> Result<(), Failed> {
-    let (outer, inner) = tokio::try_join!(outer, inner)?;
-    let (mut outer, mut inner) = (TokioIo::new(outer), TokioIo::new(inner));
-    tokio::io::copy_bidirectional(&mut outer, &mut inner).await?;
-    Ok(())
+/// Until one side ends, or the key by which it was opened is revoked.
+async fn join(outer: OnUpgrade, inner: OnUpgrade, key: &KeyHandle) -> Result<(), Failed> {
+    let joined = async {
+        let (outer, inner) = tokio::try_join!(outer, inner)?;
+        let (mut outer, mut inner) = (TokioIo::new(outer), TokioIo::new(inner));
+        tokio::io::copy_bidirectional(&mut outer, &mut inner).await?;
+        Ok(())
+    };
+    tokio::select! {
+        joined = joined => joined,
+        () = key.revoked() => Err("its key was revoked".into()),
+    }
 }
 
 fn identified(headers: &mut HeaderMap, access: &Access) {

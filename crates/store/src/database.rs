@@ -4,7 +4,7 @@
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, any::AnyConnectOptions};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::{Durability, StoreError, arrivals::Arrivals, instance::Instance};
+use crate::{Durability, StoreError, arrivals::Arrivals, instance::Instance, keys::Handles};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
@@ -22,6 +22,7 @@ pub(crate) struct Database {
     pub(crate) writer: Mutex<Option<AnyConnection>>,
     pub(crate) arrivals: Arrivals,
     pub(crate) instance: Instance,
+    pub(crate) key_handles: Handles,
 }
 
 impl Database {

@@ -1,6 +1,8 @@
 //! Access keys. The text of a key is shown once, when it is made; only its hash is kept, so a
 //! stolen database opens no door.
 
+mod handle;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use sqlx::any::AnyRow;
@@ -10,6 +12,9 @@ use crate::{
     database::Database,
     row::{self, get},
 };
+
+pub(crate) use handle::Handles;
+pub use handle::KeyHandle;
 
 /// Marks our keys for people and for secret scanners.
 const PREFIX: &str = "callgate_";
@@ -66,6 +71,11 @@ impl Keys<'_> {
         row.as_ref().map(read).transpose()
     }
 
+    /// For what stays open after the key was verified, and must end with it.
+    pub fn handle(&self, id: &str) -> KeyHandle {
+        self.0.key_handles.open(&self.0.readers, id)
+    }
+
     /// Oldest first, the revoked included.
     pub async fn list(&self) -> Result<Vec<Key>, StoreError> {
         let rows = sqlx::query("SELECT * FROM access_key ORDER BY created_at, id")
@@ -86,7 +96,7 @@ impl Keys<'_> {
         rows.iter().map(read).collect()
     }
 
-    /// Revoking twice is an error: the second caller meant another key.
+    /// What hangs on the key ends. Revoking twice is an error: the second caller meant another key.
     pub async fn revoke(&self, id: &str) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
         let revoked = sqlx::query(
@@ -99,7 +109,10 @@ impl Keys<'_> {
         writer.release();
         match revoked.rows_affected() {
             0 => Err(StoreError::UnknownKey(id.to_owned())),
-            _ => Ok(()),
+            _ => {
+                self.0.key_handles.revoked(id);
+                Ok(())
+            }
         }
     }
 }

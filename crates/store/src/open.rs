@@ -76,6 +76,7 @@ impl Store {
             writer: Mutex::new(None),
             arrivals: Default::default(),
             instance: Instance::new(instance_name(&options.data)?, options.term),
+            key_handles: Default::default(),
         };
         migrate(&database).await?;
         drop(alone);

@@ -31,7 +31,6 @@ impl App {
 
     pub(super) async fn revoke_key(&self, id: &str) -> Result<Json, Failure> {
         self.store.keys().revoke(id).await?;
-        self.remote.clients().key_revoked(id);
         Ok(json!({ "revoked": id }))
     }
 

@@ -14,10 +14,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callgate_contract::Role;
-use callgate_store::Key;
+use callgate_store::{Key, KeyHandle};
 
 use super::{Api, problem::Problem};
-use crate::remote::METHOD;
+use crate::{remote::METHOD, revocation::until_revoked};
 
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "callgate_key";
@@ -49,6 +49,8 @@ impl Scope {
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) key: Key,
+    /// What outlives the request ends by it.
+    pub(crate) handle: KeyHandle,
 }
 
 impl Access {
@@ -88,8 +90,10 @@ pub(super) async fn enter(
     }
     match admit(&api, scope, request.method(), request.headers()).await {
         Ok(access) => {
+            let key = access.handle.clone();
             request.extensions_mut().insert(access);
-            next.run(request).await
+            let answered = until_revoked(&key, next.run(request)).await;
+            answered.unwrap_or_else(|| Problem::locked_out().into_response())
         }
         Err(problem) => problem.into_response(),
     }
@@ -102,9 +106,11 @@ pub(crate) async fn admit(
     headers: &HeaderMap,
 ) -> Result<Access, Problem> {
     let text = key_text(method, headers).ok_or_else(Problem::locked_out)?;
-    let verified = api.store().keys().verify(&text).await?;
+    let keys = api.store().keys();
+    let key = keys.verify(&text).await?.ok_or_else(Problem::locked_out)?;
     let access = Access {
-        key: verified.ok_or_else(Problem::locked_out)?,
+        handle: keys.handle(&key.id),
+        key,
     };
     if !api.rates().pass(&access.key.id) {
         return Err(Problem::too_many());

@@ -103,7 +103,6 @@ async fn create(State(api): State<Api>, Given(new): Given<NewKey>) -> Outcome<Ma
 
 async fn revoke(State(api): State<Api>, Path(id): Path<String>) -> Outcome<()> {
     api.store().keys().revoke(&id).await?;
-    api.remote().clients().key_revoked(&id);
     Ok(Body(()))
 }
 

@@ -235,8 +235,7 @@ impl ServerHandler for Handler {
         watched.add(self.mcp(), &who, &request.uri).await?;
         let mut heard = self.heard();
         if heard.following.is_none() {
-            let (watched, mcp) = (watched.clone(), self.mcp().clone());
-            let following = watched::tell(watched, mcp, who, context.peer);
+            let following = watched::tell(watched.clone(), who, context.peer);
             heard.following = Some(tokio::spawn(following).abort_handle());
         }
         Ok(())

@@ -20,7 +20,10 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use super::{Mcp, handler::Handler};
-use crate::api::{Api, Scope, admit};
+use crate::{
+    api::{Api, Problem, Scope, admit},
+    revocation::until_revoked,
+};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Bytes of one message.
@@ -91,14 +94,18 @@ async fn enter(State(door): State<Door>, mut request: Request) -> Response {
             sessions.forget(&session);
         }
     }
+    let handle = access.handle.clone();
     request.extensions_mut().insert(access);
-    let answer = door.service.handle(request).await;
+    let answering = async { door.service.handle(request).await.map(Body::new) };
+    let Some(answer) = until_revoked(&handle, answering).await else {
+        return Problem::locked_out().into_response();
+    };
     if let Some(begun) = answer.headers().get(SESSION)
         && let Ok(begun) = begun.to_str()
     {
         door.begun(begun.to_owned(), key).await;
     }
-    answer.map(Body::new)
+    answer
 }
 
 impl Door {

@@ -88,7 +88,7 @@ impl<'a> Watch<'a> {
 pub(super) async fn tell(mcp: Mcp, who: Who, peer: Peer<RoleServer>) {
     let mut watch = Watch::begin(&mcp, &who).await;
     while let Some(changed) = watch.next().await {
-        if !who.is_welcome(&mcp).await {
+        if !who.is_welcome() {
             return;
         }
         let mut told = Ok(());
@@ -117,7 +117,7 @@ pub(super) async fn tell_subscriber(mcp: &Mcp, who: &Who, context: SubscriptionC
         let changed = tokio::select! {
             changed = watch.next() => changed,
             written = files.changed(), if !files.is_empty() => {
-                if !who.is_welcome(mcp).await {
+                if !who.is_welcome() {
                     return;
                 }
                 for uri in written {
@@ -132,7 +132,7 @@ pub(super) async fn tell_subscriber(mcp: &Mcp, who: &Who, context: SubscriptionC
         let Some(changed) = changed else {
             return;
         };
-        if !who.is_welcome(mcp).await {
+        if !who.is_welcome() {
             return;
         }
         let mut told = Ok(());

@@ -90,10 +90,10 @@ impl Watched {
 }
 
 /// Of a session, until the client has left.
-pub(super) async fn tell(watched: Watched, mcp: Mcp, who: Who, peer: Peer<RoleServer>) {
+pub(super) async fn tell(watched: Watched, who: Who, peer: Peer<RoleServer>) {
     loop {
         let changed = watched.changed().await;
-        if !who.is_welcome(&mcp).await {
+        if !who.is_welcome() {
             return;
         }
         for uri in changed {

@@ -8,7 +8,8 @@ use callgate_contract::{
     Surface,
 };
 
-use super::Mcp;
+use callgate_store::KeyHandle;
+
 use crate::{api::Access, remote::Standing};
 
 /// Messages that one call may send.
@@ -19,8 +20,8 @@ pub(super) struct Who {
     pub(super) user: String,
     pub(super) role: Role,
     methods: Allowed,
-    /// The id of the key they came with.
-    key: Option<String>,
+    /// The key they came with.
+    key: Option<KeyHandle>,
 }
 
 impl Who {
@@ -39,19 +40,14 @@ impl Who {
             user: access.user(),
             role: access.role(),
             methods: Standing::of(&access.key).methods,
-            key: Some(access.key.id.clone()),
+            key: Some(access.handle.clone()),
         }
     }
 
     /// May they still be told anything? A key is looked at when a request comes, and streams outlive
     /// requests.
-    pub(super) async fn is_welcome(&self, mcp: &Mcp) -> bool {
-        let Some(id) = &self.key else {
-            return true;
-        };
-        let keys = mcp.store().keys().list().await.unwrap_or_default();
-        let mut valid = keys.iter().filter(|key| key.revoked_at.is_none());
-        valid.any(|key| key.id == *id)
+    pub(super) fn is_welcome(&self) -> bool {
+        !self.key.as_ref().is_some_and(KeyHandle::is_revoked)
     }
 
     pub(super) fn is_operator(&self) -> bool {

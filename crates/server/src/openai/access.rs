@@ -9,11 +9,12 @@ use axum::{
 };
 use callgate_agent::Parent;
 use callgate_contract::{Allowed, Role, SessionKey, SessionType};
-use callgate_store::Key;
+use callgate_store::{Key, KeyHandle};
 
 use super::{Failure, OpenAi};
 use crate::{
     remote::{METHOD, METHODS, OPERATOR},
+    revocation::until_revoked,
     scope::{CHAT, MODELS},
 };
 
@@ -32,6 +33,8 @@ const PLATFORM: &str = "api";
 pub(super) struct Asker {
     /// By which it is counted.
     pub(super) id: String,
+    /// What it hears ends by it; a lent key ends with its plugin.
+    pub(super) key: Option<KeyHandle>,
     pub(super) session: SessionKey,
     pub(super) user: String,
     pub(super) role: Role,
@@ -51,8 +54,14 @@ pub(super) async fn enter(
 ) -> Response {
     match openai.admit(request.headers()).await {
         Ok(asker) => {
+            let key = asker.key.clone();
             request.extensions_mut().insert(asker);
-            next.run(request).await
+            let answering = next.run(request);
+            let answered = match &key {
+                Some(key) => until_revoked(key, answering).await,
+                None => Some(answering.await),
+            };
+            answered.unwrap_or_else(|| Failure::no_key().into_response())
         }
         Err(failure) => failure.into_response(),
     }
@@ -64,8 +73,11 @@ impl OpenAi {
         let asker = match self.0.gateway.lent(text) {
             Some(asker) => asker,
             None => {
-                let key = self.store().keys().verify(text).await?;
-                Asker::of(&key.ok_or_else(Failure::no_key)?)?
+                let keys = self.store().keys();
+                let key = keys.verify(text).await?.ok_or_else(Failure::no_key)?;
+                let mut asker = Asker::of(&key)?;
+                asker.key = Some(keys.handle(&key.id));
+                asker
             }
         };
         match self.0.rates.pass(&asker.id) {
@@ -97,6 +109,7 @@ impl Asker {
         let session = SessionKey::new(PLATFORM, SessionType::FriendMessage, &key.id);
         Ok(Asker {
             id: key.id.clone(),
+            key: None,
             // Invariant: an id is hexadecimal.
             session: session.map_err(|_| Failure::no_key())?,
             user: match operator {

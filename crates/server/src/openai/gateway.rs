@@ -112,6 +112,7 @@ impl Gateway {
         lent.of.insert(borrower, key.clone());
         let asker = Asker {
             id: caller.user.clone(),
+            key: None,
             session: caller.session.clone(),
             user: caller.user.clone(),
             role: Role::User,

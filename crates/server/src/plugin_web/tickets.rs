@@ -1,6 +1,7 @@
 //! [`Tickets`]: ways to one plugin's pages that need no cookie. Such a page runs as nobody, so a
 //! browser sends nothing of ours along with what it loads; its address says instead who looks on.
-//! A ticket opens the routes of its plugin and nothing else, and is forgotten when we end.
+//! A ticket opens the routes of its plugin and nothing else; it ends with the key that it was made
+//! with, and is forgotten when we end.
 
 use std::{
     collections::HashMap,
@@ -26,11 +27,17 @@ struct Ticket {
     made: Instant,
 }
 
+impl Ticket {
+    fn is_valid(&self) -> bool {
+        self.made.elapsed() < VALID && !self.access.handle.is_revoked()
+    }
+}
+
 impl Tickets {
     pub(crate) fn make(&self, plugin: &str, access: &Access) -> Result<String, StoreError> {
         let text = new_key_text()?;
         let mut tickets = self.lock();
-        tickets.retain(|_, ticket| ticket.made.elapsed() < VALID);
+        tickets.retain(|_, ticket| ticket.is_valid());
         if tickets.len() >= MOST {
             let oldest = tickets.iter().min_by_key(|(_, ticket)| ticket.made);
             if let Some(oldest) = oldest.map(|(text, _)| text.clone()) {
@@ -50,7 +57,7 @@ impl Tickets {
     pub(super) fn find(&self, text: &str, plugin: &str) -> Option<Access> {
         let tickets = self.lock();
         let ticket = tickets.get(text)?;
-        let fits = ticket.plugin == plugin && ticket.made.elapsed() < VALID;
+        let fits = ticket.plugin == plugin && ticket.is_valid();
         fits.then(|| ticket.access.clone())
     }
 

@@ -122,21 +122,16 @@ impl Pairing<'_> {
         Ok(())
     }
 
-    /// Hangs up on everybody who came in with this key.
-    pub fn key_revoked(&self, key: &str) {
-        for client in self.0.roster().clients() {
-            for peer in self.0.roster().sockets(client.client()) {
-                if peer.standing().key.as_deref() == Some(key) {
-                    peer.disconnect();
-                }
-            }
-        }
-    }
-
     async fn make(&self, client: &str, scopes: &[String]) -> Result<String, String> {
         let keys = self.0.store().keys();
         let held = keys.of_client(client).await.map_err(broken)?;
-        let alike: Vec<&Key> = held.iter().filter(|key| key.scopes == scopes).collect();
+        let mut alike: Vec<&Key> = held.iter().filter(|key| key.scopes == scopes).collect();
+        // A page that is open ends with its key: those that nobody uses go first.
+        let open = self.0.roster().sockets(client);
+        alike.sort_by_key(|key| {
+            let uses = |peer: &Peer| peer.standing().key.as_ref() == Some(&key.id);
+            open.iter().any(uses)
+        });
         let many = (alike.len() + 1).saturating_sub(MAX_KEYS);
         for key in alike.into_iter().take(many) {
             keys.revoke(&key.id).await.map_err(broken)?;

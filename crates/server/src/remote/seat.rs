@@ -10,7 +10,10 @@ use std::{
 };
 
 use serde_json::Value as Json;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::{
+    sync::{Semaphore, mpsc},
+    task::JoinSet,
+};
 
 use super::{
     Peer, Remote,
@@ -124,6 +127,7 @@ impl Server {
         // Known before the connect reply: the first event may follow it at once.
         let _ = self.place.peer.set(peer.clone());
         self.remote.roster().add(&peer);
+        let _ends = self.ends_with_its_key(&peer);
         if queue.is_closed() {
             peer.leave();
         }
@@ -138,6 +142,20 @@ impl Server {
             self.answer(&peer, incoming, &beside).await;
         }
         self.namespace.left(&self.remote, &peer).await;
+    }
+
+    /// Hangs up when the key is revoked by which the client came in, as long as what is returned
+    /// lives. A task, since the queue may be held up by an event that takes its time.
+    fn ends_with_its_key(&self, peer: &Peer) -> JoinSet<()> {
+        let mut watching = JoinSet::new();
+        if let Some(key) = &peer.standing().key {
+            let (key, peer) = (self.remote.store().keys().handle(key), peer.clone());
+            watching.spawn(async move {
+                key.revoked().await;
+                peer.disconnect();
+            });
+        }
+        watching
     }
 
     /// Who it is, and whether it may sit here.

@@ -1,5 +1,7 @@
 //! Approvals, notes, log, outbox, keys and sessions, on both engines.
 
+use std::time::Duration;
+
 use callgate_contract::{
     BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop,
 };
@@ -382,6 +384,26 @@ async fn what_could_not_be_sent_is_tried_again() {
         platform.refuse = "nothing";
         let done = store.outbox().deliver_pending(None, &platform).await;
         assert_eq!(done.unwrap().delivered, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_holds_a_key_hears_of_its_end_whoever_revoked_it() {
+    on_each_engine(async |home| {
+        // As two instances on one database.
+        let (here, there) = (home.open().await, home.open().await);
+        let soon = Duration::from_secs(20);
+        for revokes in [&here, &there] {
+            let (id, _) = here.keys().create(&[]).await.unwrap();
+            let (other, _) = here.keys().create(&[]).await.unwrap();
+            let (held, kept) = (here.keys().handle(&id), here.keys().handle(&other));
+            assert!(!held.is_revoked());
+            revokes.keys().revoke(&id).await.unwrap();
+            tokio::time::timeout(soon, held.revoked()).await.unwrap();
+            assert!(held.is_revoked() && here.keys().handle(&id).is_revoked());
+            assert!(!kept.is_revoked());
+        }
     })
     .await;
 }

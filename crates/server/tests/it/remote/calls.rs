@@ -347,6 +347,5 @@ async fn a_revoked_key_ends_what_came_in_with_it() {
         .await
         .unwrap();
     scene.store.keys().revoke(&id).await.unwrap();
-    scene.remote.clients().key_revoked(&id);
     assert_eq!(client.hear().await.as_deref(), Some("1/function_call,"));
 }

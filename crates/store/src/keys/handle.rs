@@ -1,0 +1,120 @@
+//! [`KeyHandle`]: a verified key, as long as something that stays open hangs on it (a stream, a
+//! socket, a ticket). It tells when the key is revoked: at once where that happens in this process,
+//! and within [`LOOK`] where another instance on the same database does it.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use sqlx::AnyPool;
+use tokio::sync::watch;
+
+/// How often the database is asked which of them are still valid.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Clones are of the same key.
+#[derive(Clone)]
+pub struct KeyHandle(Arc<Held>);
+
+struct Held {
+    id: String,
+    revoked: watch::Sender<bool>,
+}
+
+impl KeyHandle {
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    pub fn is_revoked(&self) -> bool {
+        *self.0.revoked.borrow()
+    }
+
+    /// Returns once the key is revoked.
+    pub async fn revoked(&self) {
+        // The sender is ours, so it cannot go while we wait.
+        let _ = self
+            .0
+            .revoked
+            .subscribe()
+            .wait_for(|revoked| *revoked)
+            .await;
+    }
+}
+
+impl fmt::Debug for KeyHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KeyHandle").field(&self.0.id).finish()
+    }
+}
+
+/// The keys that something hangs on. A mutex, held for a look into the map.
+#[derive(Clone, Default)]
+pub(crate) struct Handles(Arc<Mutex<Open>>);
+
+#[derive(Default)]
+struct Open {
+    keys: HashMap<String, Weak<Held>>,
+    /// The one task that asks the database; there is none while nothing hangs on any key.
+    asking: bool,
+}
+
+impl Handles {
+    pub(super) fn open(&self, readers: &AnyPool, id: &str) -> KeyHandle {
+        let mut open = self.lock();
+        let known = open.keys.get(id).and_then(Weak::upgrade);
+        let held = known.unwrap_or_else(|| {
+            Arc::new(Held {
+                id: id.to_owned(),
+                revoked: watch::Sender::new(false),
+            })
+        });
+        open.keys.insert(id.to_owned(), Arc::downgrade(&held));
+        if !std::mem::replace(&mut open.asking, true) {
+            tokio::spawn(self.clone().ask(readers.clone()));
+        }
+        KeyHandle(held)
+    }
+
+    pub(super) fn revoked(&self, id: &str) {
+        let held = self.lock().keys.get(id).and_then(Weak::upgrade);
+        if let Some(held) = held {
+            held.revoked.send_replace(true);
+        }
+    }
+
+    async fn ask(self, readers: AnyPool) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            // Before the question: a key that is verified after it is no part of the answer.
+            let held: Vec<Arc<Held>> = {
+                let mut open = self.lock();
+                open.keys.retain(|_, held| held.strong_count() > 0);
+                if open.keys.is_empty() {
+                    open.asking = false;
+                    return;
+                }
+                open.keys.values().filter_map(Weak::upgrade).collect()
+            };
+            let valid = sqlx::query_scalar("SELECT id FROM access_key WHERE revoked_at IS NULL");
+            match valid.fetch_all(&readers).await {
+                Ok(valid) => {
+                    let valid: HashSet<String> = valid.into_iter().collect();
+                    for key in held.iter().filter(|key| !valid.contains(&key.id)) {
+                        key.revoked.send_replace(true);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "which keys are still valid is not known now");
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
