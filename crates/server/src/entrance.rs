@@ -1,6 +1,8 @@
 //! [`Entrance`]: an address that is listened on, plainly or by TLS. Addresses that other machines
 //! reach are opened plainly only if the operator says so.
 
+mod connections;
+
 use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::{
@@ -103,18 +105,15 @@ impl Entrance {
         router: Router,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let app = router.into_make_service_with_connect_info::<SocketAddr>();
         match self.tls {
             None => {
                 let listener = self.listener.tap_io(|io| prepare(io));
-                let serving = axum::serve(listener, app);
-                serving.with_graceful_shutdown(stop).await
+                connections::serve(listener, router, stop).await
             }
             Some(Tls(acceptor)) => {
                 let handshakes = Handshakes::begin(self.listener, self.address, acceptor);
                 let listener = handshakes.tap_io(|io| prepare(io.get_ref().0));
-                let serving = axum::serve(listener, app);
-                serving.with_graceful_shutdown(stop).await
+                connections::serve(listener, router, stop).await
             }
         }
     }

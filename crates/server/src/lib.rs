@@ -17,6 +17,7 @@ mod plugin_web;
 pub mod remote;
 mod revocation;
 mod scope;
+mod unknown;
 mod visitor;
 
 pub use api::{Api, ApprovalView};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::{
     RequestExt, Router,
     body::{Body, Bytes},
-    extract::{DefaultBodyLimit, Path, Request, State},
+    extract::{DefaultBodyLimit, FromRequest, Path, Request, State},
     http::{
         HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery,
     },
@@ -321,10 +321,13 @@ fn identified(headers: &mut HeaderMap, access: &Access) {
 async fn webhook(
     State(reach): State<Reach>,
     Path(endpoint): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> Result<Response, Problem> {
+    let headers = request.headers().clone();
+    // Before a byte of the body is read.
     admit(&reach.api, Scope::Methods, &Method::POST, &headers).await?;
+    let body = Bytes::from_request(request, &()).await;
+    let body = body.map_err(|rejection| Problem::bad(rejection.body_text()))?;
     let passed = headers
         .iter()
         .filter(|(name, _)| !NOT_PASSED.contains(name));

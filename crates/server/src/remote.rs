@@ -13,6 +13,7 @@ mod guard;
 mod identity;
 mod line;
 mod llm;
+mod lobby;
 mod namespace;
 mod newage;
 mod offers;
@@ -75,7 +76,7 @@ const ENGINE_BUFFER: usize = 256;
 pub struct RemoteSettings {
     /// How long a call of another client's function may take.
     pub call_within: Duration,
-    /// How long a connection may be part of no namespace.
+    /// How long a connection may have no seat in any namespace.
     pub join_within: Duration,
     pub max_connections: usize,
     /// Pages that may connect besides those of this machine and our own; `*` is every page.
@@ -88,7 +89,7 @@ impl Default for RemoteSettings {
     fn default() -> Self {
         RemoteSettings {
             call_within: Duration::from_secs(5),
-            join_within: Duration::from_secs(45),
+            join_within: Duration::from_secs(20),
             max_connections: 10_000,
             origins: Vec::new(),
             restricted_files: Vec::new(),
@@ -107,6 +108,7 @@ struct Shared {
     namespaces: HashMap<&'static str, Arc<Namespace>>,
     roster: Roster,
     lines: Lines,
+    lobby: lobby::Lobby,
     newage: newage::NewAge,
     /// True while methods are still on their way, as after a start.
     loading: watch::Sender<bool>,
@@ -152,6 +154,7 @@ impl Remote {
                 open: AtomicUsize::new(0),
                 limit: settings.max_connections,
             },
+            lobby: lobby::Lobby::default(),
             settings,
             namespaces: namespaces
                 .map(|namespace| (namespace.name(), Arc::new(namespace)))
@@ -206,7 +209,10 @@ impl Remote {
         config.ws_max_message_size = MAX_MESSAGE as usize;
         config.ws_max_frame_size = MAX_MESSAGE as usize;
         let engine = EngineIoService::with_config(Arc::new(Transport(self.clone())), config);
-        Router::new().route_service("/socket.io/", engine)
+        let small = middleware::from_fn_with_state(self.lobby().clone(), lobby::small_until_seated);
+        Router::new()
+            .route_service("/socket.io/", engine)
+            .layer(small)
     }
 
     pub fn store(&self) -> &Store {
@@ -283,6 +289,10 @@ impl Remote {
 
     fn lines(&self) -> &Lines {
         &self.0.lines
+    }
+
+    fn lobby(&self) -> &lobby::Lobby {
+        &self.0.lobby
     }
 }
 

@@ -68,6 +68,16 @@ impl Connection {
         }
     }
 
+    /// Fails if it is still open then.
+    pub fn ends_within(&self, limit: Duration) {
+        let until = Instant::now() + limit;
+        while !self.has_ended() {
+            let heard = self.heard();
+            assert!(Instant::now() < until, "{} is open: {heard:?}", self.what);
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// One message on a web socket.
     pub fn say(&mut self, text: &str) {
         let length = u16::try_from(text.len()).unwrap().to_be_bytes();

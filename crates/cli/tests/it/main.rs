@@ -47,4 +47,5 @@ mod texts;
 mod tour;
 #[cfg(feature = "otel")]
 mod traces;
+mod unknown;
 mod updating;

@@ -17,10 +17,13 @@ use callgate_contract::Role;
 use callgate_store::{Key, KeyHandle};
 
 use super::{Api, problem::Problem};
-use crate::{remote::METHOD, revocation::until_revoked};
+use crate::{remote::METHOD, revocation::until_revoked, unknown::taken};
 
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "callgate_key";
+
+/// Bytes of a request without a key: a login holds one.
+pub(super) const MOST_UNKNOWN: usize = 4 << 10;
 
 /// What a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +89,10 @@ pub(super) async fn enter(
     next: Next,
 ) -> Response {
     if scope == Scope::Open {
-        return next.run(request).await;
+        return match taken(request, MOST_UNKNOWN).await {
+            Ok(request) => next.run(request).await,
+            Err(why) => Problem::untaken(why).into_response(),
+        };
     }
     match admit(&api, scope, request.method(), request.headers()).await {
         Ok(access) => {

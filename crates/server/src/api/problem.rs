@@ -13,7 +13,8 @@ use callgate_store::{StoreError, files::FileError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Refused, operations::Why};
+use super::access::MOST_UNKNOWN;
+use crate::{Refused, operations::Why, unknown::Untaken};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Problem {
@@ -45,7 +46,7 @@ impl Problem {
         self
     }
 
-    pub(super) fn bad(title: impl Into<String>) -> Self {
+    pub(crate) fn bad(title: impl Into<String>) -> Self {
         Problem::new(StatusCode::BAD_REQUEST, "bad_request", title)
     }
 
@@ -77,6 +78,21 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, "scope", title).hint(format!(
             "`callgate key new --scope {scope}` makes one that does"
         ))
+    }
+
+    /// Of somebody who has shown no key.
+    pub(super) fn untaken(why: Untaken) -> Self {
+        match why {
+            Untaken::TooLarge => {
+                let title = format!("without a key at most {} bytes are taken", MOST_UNKNOWN);
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", title)
+                    .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
+            }
+            Untaken::TooSlow => {
+                let title = "the request took too long to arrive";
+                Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", title).hint("send it again")
+            }
+        }
     }
 
     pub(super) fn too_many() -> Self {

@@ -6,14 +6,14 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use engineioxide::{DisconnectReason, Socket};
 
-use super::seat::Seat;
+use super::{lobby::Place, seat::Seat};
 
 pub(super) type Engine = Socket<Line>;
 
@@ -33,6 +33,9 @@ pub(super) struct Line {
     seats: Mutex<HashMap<String, Seat>>,
     waiting: Mutex<Waiting>,
     partial: Mutex<Option<Partial>>,
+    /// In the lobby, until it has a seat.
+    place: Mutex<Option<Place>>,
+    refusals: AtomicUsize,
     /// We have hung up; what the engine still reads is nobody's.
     over: AtomicBool,
 }
@@ -60,6 +63,24 @@ impl Line {
 
     pub(super) fn partial(&self) -> MutexGuard<'_, Option<Partial>> {
         locked(&self.partial)
+    }
+
+    /// Is it known whose it is?
+    pub(super) fn is_seated(&self) -> bool {
+        self.seats().values().any(|seat| seat.peer().is_some())
+    }
+
+    pub(super) fn wait_in(&self, place: Place) {
+        *locked(&self.place) = Some(place);
+    }
+
+    pub(super) fn seated(&self) {
+        drop(locked(&self.place).take());
+    }
+
+    /// How many of its CONNECTs were refused, this one included.
+    pub(super) fn refused(&self) -> usize {
+        self.refusals.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -105,6 +126,8 @@ pub(super) fn send(engine: &Arc<Engine>, packet: String) -> Result<(), Gone> {
 pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
     engine.data.over.store(true, Ordering::Release);
     *locked(&engine.data.waiting) = Waiting::default();
+    drop(locked(&engine.data.place).take());
+    drop(engine.data.partial().take());
     let seats = std::mem::take(&mut *engine.data.seats());
     // Outside the lock: leaving tells others.
     drop(seats);

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use engineioxide::DisconnectReason;
 use serde_json::Value as Json;
 use tokio::{
     sync::{Semaphore, mpsc},
@@ -27,6 +28,10 @@ use super::{
 /// Events that may wait, and their bytes; a client that sends faster is hung up on.
 const MAX_EVENTS: usize = 16_384;
 const MAX_BYTES: usize = 32 << 20;
+/// The same while it is not known whose the seat is.
+const MAX_EARLY_BYTES: usize = 64 << 10;
+/// CONNECTs of one connection that may be refused; then it is hung up on.
+const MAX_REFUSALS: usize = 64;
 /// How long the answer to an event may keep those behind it waiting. What takes longer goes on
 /// beside them.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -84,7 +89,11 @@ impl Seat {
             .place
             .bytes
             .fetch_add(incoming.bytes, Ordering::Relaxed);
-        if events >= MAX_EVENTS || bytes > MAX_BYTES {
+        let most = match self.peer() {
+            Some(_) => MAX_BYTES,
+            None => MAX_EARLY_BYTES,
+        };
+        if events >= MAX_EVENTS || bytes > most {
             return Err(Flooded);
         }
         // The other end is gone only if the seat is being left.
@@ -121,11 +130,15 @@ impl Server {
             Err(message) => {
                 self.engine.data.seats().remove(name);
                 let _ = line::send(&self.engine, packet::refused(name, &message));
+                if self.engine.data.refused() >= MAX_REFUSALS {
+                    line::hang_up(&self.engine, DisconnectReason::TransportClose);
+                }
                 return;
             }
         };
         // Known before the connect reply: the first event may follow it at once.
         let _ = self.place.peer.set(peer.clone());
+        self.engine.data.seated();
         self.remote.roster().add(&peer);
         let _ends = self.ends_with_its_key(&peer);
         if queue.is_closed() {

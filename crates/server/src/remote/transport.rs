@@ -15,6 +15,8 @@ use super::{
     seat::{Incoming, Seat},
 };
 
+/// Bytes of a packet before the connection has a seat: a CONNECT with what a client says of itself.
+const SMALL: usize = 16 << 10;
 /// Namespaces of one connection.
 const MAX_SEATS: usize = 32;
 
@@ -35,21 +37,33 @@ impl EngineIoHandler for Transport {
             engine.close(DisconnectReason::TransportClose);
             return;
         }
-        // A connection that joins nothing is of no use to anybody.
-        let idle = self.0.settings().join_within;
+        let Some(place) = self.0.lobby().enter(&engine) else {
+            tracing::warn!("too many remote connections of one address without a seat");
+            return line::hang_up(&engine, DisconnectReason::TransportClose);
+        };
+        engine.data.wait_in(place);
+        // A connection that joins nothing is of no use to anybody, also once it has left everything.
+        let within = self.0.settings().join_within;
         let engine = Arc::downgrade(&engine);
         tokio::spawn(async move {
-            tokio::time::sleep(idle).await;
-            if let Some(engine) = engine.upgrade()
-                && engine.data.seats().is_empty()
-            {
-                engine.close(DisconnectReason::TransportClose);
+            let mut was_seated = false;
+            loop {
+                tokio::time::sleep(within).await;
+                let Some(engine) = engine.upgrade().filter(|it| !it.data.is_over()) else {
+                    return;
+                };
+                let is_seated = engine.data.is_seated();
+                if !is_seated && !was_seated {
+                    return line::hang_up(&engine, DisconnectReason::TransportClose);
+                }
+                was_seated = is_seated;
             }
         });
     }
 
     fn on_disconnect(&self, engine: Arc<Engine>, _: DisconnectReason) {
         self.0.lines().leave();
+        engine.data.seated();
         let seats = std::mem::take(&mut *engine.data.seats());
         drop(seats);
     }
@@ -62,7 +76,11 @@ impl EngineIoHandler for Transport {
             // Attachments were announced and something else came.
             return line::hang_up(&engine, DisconnectReason::PacketParsingError);
         }
+        let may_be_large = || engine.data.is_seated();
         let read = Packet::read(&text).and_then(|packet| match packet.attachments {
+            // Nobody knows yet whose it is.
+            _ if text.len() > SMALL && !may_be_large() => Err(Malformed),
+            1.. if !may_be_large() => Err(Malformed),
             0 => self.take(&engine, packet, &[]),
             missing => {
                 *engine.data.partial() = Some(Partial {
