@@ -414,15 +414,20 @@ class Managers(unittest.IsolatedAsyncioTestCase):
             ctx.register_web_api("/garden/<id>", one, ["POST"], "one")
             ctx.register_web_api("command_garden/two", two, ["POST"], "two")
             client = FLAVOUR.web("command_garden").test_client()
-            r1 = await client.post("/api/plug/garden/7?n=3", json={"x": 1}, headers={"x-callgate-user": "op"})
-            r2 = await client.post("/two", json={"x": 2})
-            r3 = await client.get("/api/plug/garden")
-            return json.dumps([await r1.get_json(), await r2.get_json(), r3.status_code])
+            operator = {"x-callgate-role": "operator"}
+            r1 = await client.post("/api/plug/garden/7?n=3", json={"x": 1}, headers={"x-callgate-user": "op", **operator})
+            r2 = await client.post("/two", json={"x": 2}, headers=operator)
+            r3 = await client.get("/api/plug/garden", headers=operator)
+            r4 = await client.post("/two", json={"x": 2}, headers={"x-callgate-role": "user"})
+            two.__module__ = "data.plugins.neighbour.main"
+            r5 = await client.post("/two", json={"x": 2}, headers=operator)
+            codes = [r3.status_code, r4.status_code, r5.status_code]
+            return json.dumps([await r1.get_json(), await r2.get_json(), codes])
             """
         )
         self.assertEqual(
             answered,
-            [{"id": "7", "q": 3, "body": {"x": 1}, "user": "op"}, {"path": "/two", "form": 2}, 404],
+            [{"id": "7", "q": 3, "body": {"x": 1}, "user": "op"}, {"path": "/two", "form": 2}, [404, 403, 404]],
         )
 
     async def test_sub_agents_of_the_configuration(self) -> None:

@@ -27,7 +27,11 @@ use axum::{
 use callgate_agent::Agent;
 use callgate_store::Store;
 
-use self::{access::Rates, failure::Failure, gateway::Gateway};
+use self::{
+    access::{Door, Rates},
+    failure::Failure,
+    gateway::Gateway,
+};
 
 pub use self::media::Fetch;
 
@@ -66,6 +70,10 @@ impl OpenAi {
     }
 
     pub fn routes(&self) -> Router {
+        self.routes_for(Door::People)
+    }
+
+    fn routes_for(&self, door: Door) -> Router {
         Router::new()
             .route("/v1/models", get(models::list))
             .route("/v1/models/{*id}", get(models::show))
@@ -79,7 +87,10 @@ impl OpenAi {
             .route("/v1/embeddings", post(embeddings::create))
             .route("/v1/{*rest}", axum::routing::any(failure::unknown_route))
             .method_not_allowed_fallback(failure::unknown_method)
-            .layer(middleware::from_fn_with_state(self.clone(), access::enter))
+            .layer(middleware::from_fn_with_state(
+                (self.clone(), door),
+                access::enter,
+            ))
             .layer(DefaultBodyLimit::max(LARGEST))
             .with_state(self.clone())
     }

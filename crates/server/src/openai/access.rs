@@ -28,6 +28,15 @@ pub(super) const PER_SECOND: f64 = 2_000.0;
 /// The platform of sessions that a key has for itself.
 const PLATFORM: &str = "api";
 
+/// Which keys open a listener: a key works only where it was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Door {
+    /// Those of the operator and of users.
+    People,
+    /// Those that plugins are lent, on the loopback listener that is open for them.
+    Plugins,
+}
+
 /// Whoever was let in.
 #[derive(Clone, Debug)]
 pub(super) struct Asker {
@@ -48,11 +57,11 @@ pub(super) struct Asker {
 
 /// The layer before each route.
 pub(super) async fn enter(
-    State(openai): State<OpenAi>,
+    State((openai, door)): State<(OpenAi, Door)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    match openai.admit(request.headers()).await {
+    match openai.admit(door, request.headers()).await {
         Ok(asker) => {
             let key = asker.key.clone();
             request.extensions_mut().insert(asker);
@@ -68,11 +77,11 @@ pub(super) async fn enter(
 }
 
 impl OpenAi {
-    async fn admit(&self, headers: &HeaderMap) -> Result<Asker, Failure> {
+    async fn admit(&self, door: Door, headers: &HeaderMap) -> Result<Asker, Failure> {
         let text = bearer(headers).ok_or_else(Failure::no_key)?;
-        let asker = match self.0.gateway.lent(text) {
-            Some(asker) => asker,
-            None => {
+        let asker = match door {
+            Door::Plugins => self.0.gateway.lent(text).ok_or_else(Failure::no_key)?,
+            Door::People => {
                 let keys = self.store().keys();
                 let key = keys.verify(text).await?.ok_or_else(Failure::no_key)?;
                 let mut asker = Asker::of(&key)?;

@@ -23,7 +23,10 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{OnceCell, broadcast};
 
-use super::{OpenAi, access::Asker};
+use super::{
+    OpenAi,
+    access::{Asker, Door},
+};
 use crate::{
     Entrance,
     visitor::{Hosts, admit},
@@ -175,7 +178,7 @@ impl OpenAi {
             let entrance = entrance.map_err(io::Error::other)?;
             let address = entrance.address();
             let guard = middleware::from_fn_with_state(Hosts::default(), admit);
-            let router = self.routes().layer(guard);
+            let router = self.routes_for(Door::Plugins).layer(guard);
             tokio::spawn(async move {
                 if let Err(error) = entrance.serve(router, std::future::pending()).await {
                     tracing::error!(%error, "plugins no longer reach models");

@@ -52,13 +52,18 @@ async fn a_plugin_asks_models_by_a_key_of_ours() {
     assert_eq!(lent["base_url"], other["base_url"]);
     assert_ne!(lent["key"], other["key"]);
 
-    scene.key = lent["key"].as_str().unwrap().to_owned();
     let url = lent["base_url"].as_str().unwrap();
     let address = url
         .strip_prefix("http://")
         .unwrap()
         .strip_suffix("/v1")
         .unwrap();
+    let refused = scene.ask(address, "GET", "/v1/models", "").await;
+    assert_eq!(refused.status, 401, "other keys open other listeners");
+    scene.key = lent["key"].as_str().unwrap().to_owned();
+    let main = scene.address.clone();
+    let refused = scene.ask(&main, "GET", "/v1/models", "").await;
+    assert_eq!(refused.status, 401, "and a lent one this listener alone");
     let messages = json!([{"role": "user", "content": "hi"}]);
     for (model, answer) in [
         ("first", "one"),

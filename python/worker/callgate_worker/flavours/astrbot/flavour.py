@@ -199,7 +199,8 @@ class AstrBot:
 
         if plugin not in self._stars:
             return None
-        return self._web.setdefault(plugin, application(plugin))
+        package = self._stars[plugin].module_path.rpartition(".")[0]
+        return self._web.setdefault(plugin, application(plugin, package))
 
     async def config_get(self, plugin: str) -> dict[str, Any] | None:
         return self._describe(self._stars[plugin], []).config

@@ -238,7 +238,7 @@ def forget(package: str) -> None:
     for record in [one for one in star_handlers_registry if ours(one.handler_module_path)]:
         star_handlers_registry.remove(record)
     llm_tools.func_list[:] = [one for one in llm_tools.func_list if not ours(owner(one))]
-    Context.registered_web_apis[:] = [one for one in Context.registered_web_apis if not ours(_module(one[1]))]
+    Context.registered_web_apis[:] = [one for one in Context.registered_web_apis if not ours(module_of(one[1]))]
     unregister_platform_adapters_by_module(f"{package}.")
     for name in [name for name, one in provider_cls_map.items() if ours(one.cls_type.__module__)]:
         provider_registry.remove(provider_cls_map.pop(name))
@@ -252,11 +252,11 @@ def forget(package: str) -> None:
 def owner(tool: Any) -> str | None:
     """The module a tool belongs to, of a plugin if there is one: where it was registered, its handler's, or its
     class's. Compat(astrbot): a plain FunctionTool is registered as of the module of that class, which is ours."""
-    known = [tool.handler_module_path, _module(tool.handler), type(tool).__module__]
+    known = [tool.handler_module_path, module_of(tool.handler), type(tool).__module__]
     return next((one for one in known if one and one.startswith("data.plugins.")), next(filter(None, known)))
 
 
-def _module(function: Any) -> str | None:
+def module_of(function: Any) -> str | None:
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__module__", None)
