@@ -3,10 +3,11 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, any::AnyRow};
 
 use crate::{
     StoreError,
+    client_names::{self, NameOf},
     database::Database,
     row::{self, get},
 };
@@ -31,6 +32,9 @@ pub struct Client {
     /// The page it came from; `None` for a program.
     pub origin: Option<String>,
     pub state: ClientState,
+    /// The id of the key that this is about: what it is worth, the state says.
+    #[serde(skip)]
+    pub key: Option<String>,
     pub asked_at: Timestamp,
     pub decided_at: Option<Timestamp>,
 }
@@ -92,20 +96,59 @@ impl Clients<'_> {
         rows.iter().map(read).collect()
     }
 
-    /// The operator's answer, whatever it was before.
+    /// From now on the state is that of this key and of no other. False if it was given for another
+    /// origin than the client's, or the client was shut out meanwhile.
+    pub async fn hold(&self, client: NewClient<'_>, key: &str) -> Result<bool, StoreError> {
+        let mut writer = self.0.writer().await?;
+        let held = sqlx::query(
+            "UPDATE client SET key = $2 WHERE id = $1 AND state <> 'revoked'
+             AND COALESCE(origin, '') = $3",
+        )
+        .bind(client.id.to_owned())
+        .bind(key.to_owned())
+        .bind(client.origin.unwrap_or_default().to_owned())
+        .execute(writer.connection())
+        .await?;
+        writer.release();
+        Ok(held.rows_affected() > 0)
+    }
+
+    /// The operator's answer, whatever it was before. Who is approved has its name from then on; it
+    /// fails if the name is somebody else's by now.
     pub async fn decide(&self, id: &str, state: ClientState) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
-        let decided = sqlx::query("UPDATE client SET state = $2, decided_at = $3 WHERE id = $1")
-            .bind(id.to_owned())
-            .bind(row::word(state)?)
-            .bind(row::now())
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        match decided.rows_affected() {
-            0 => Err(StoreError::UnknownClient(id.to_owned())),
-            _ => Ok(()),
+        writer.begin().await?;
+        let decided = decide(writer.connection(), id, state).await;
+        match decided {
+            Ok(()) => writer.commit().await,
+            Err(error) => {
+                writer.rollback().await?;
+                Err(error)
+            }
         }
+    }
+}
+
+async fn decide(
+    connection: &mut AnyConnection,
+    id: &str,
+    state: ClientState,
+) -> Result<(), StoreError> {
+    let decided = sqlx::query("UPDATE client SET state = $2, decided_at = $3 WHERE id = $1")
+        .bind(id.to_owned())
+        .bind(row::word(state)?)
+        .bind(row::now())
+        .execute(&mut *connection)
+        .await?;
+    if decided.rows_affected() == 0 {
+        return Err(StoreError::UnknownClient(id.to_owned()));
+    }
+    match state {
+        ClientState::Approved => {
+            let owner = client_names::client_owner(id);
+            client_names::claim(connection, id, NameOf::Client, &owner).await
+        }
+        ClientState::Pending | ClientState::Revoked => Ok(()),
     }
 }
 
@@ -117,6 +160,7 @@ fn read(row: &AnyRow) -> Result<Client, StoreError> {
         description: row::read_text("description", get(row, "description")?)?,
         origin: get(row, "origin")?,
         state: row::read_word("state", get(row, "state")?)?,
+        key: get(row, "key")?,
         asked_at: row::read_time(get(row, "asked_at")?)?,
         decided_at: decided_at.map(row::read_time).transpose()?,
     })

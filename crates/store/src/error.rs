@@ -42,6 +42,10 @@ pub enum StoreError {
     UnknownKey(String),
     #[error("no client '{0}' has asked to be let in")]
     UnknownClient(String),
+    #[error("the client id '{0}' belongs to another key or client")]
+    NameTaken(String),
+    #[error("the address '{0}' belongs to another client")]
+    AddressTaken(String),
     #[error("a note's {what} holds 1 to {limit} bytes, not {length}")]
     NoteSize {
         what: &'static str,

@@ -5,10 +5,11 @@ mod handle;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, any::AnyRow};
 
 use crate::{
     StoreError,
+    client_names::{self, NameOf},
     database::Database,
     row::{self, get},
 };
@@ -37,28 +38,33 @@ impl Keys<'_> {
         self.create_for(scopes, None).await
     }
 
-    /// The same, for one remote client alone.
+    /// The same, for one remote client alone, whose name is from now on its own, whoever had it.
     pub async fn create_for(
         &self,
         scopes: &[String],
         client: Option<&str>,
     ) -> Result<(String, String), StoreError> {
-        let id = row::hex(&random::<6>()?);
-        let text = new_key_text()?;
         let mut writer = self.0.writer().await?;
-        sqlx::query(
-            "INSERT INTO access_key (id, hash, scopes, created_at, client)
-             VALUES ($1, $2, $3, $4, $5)",
-        )
-        .bind(id.clone())
-        .bind(row::hash(text.as_bytes()))
-        .bind(row::json("scopes", &scopes)?)
-        .bind(row::now())
-        .bind(client.map(str::to_owned))
-        .execute(writer.connection())
-        .await?;
+        writer.begin().await?;
+        let made = insert(writer.connection(), scopes, client).await?;
+        if let Some(client) = client {
+            let owner = client_names::client_owner(client);
+            client_names::assign(writer.connection(), client, NameOf::Client, &owner).await?;
+        }
+        writer.commit().await?;
+        Ok(made)
+    }
+
+    /// One for a client that only asks to be let in: it gives no right to the client's name.
+    pub async fn create_asking(
+        &self,
+        scopes: &[String],
+        client: &str,
+    ) -> Result<(String, String), StoreError> {
+        let mut writer = self.0.writer().await?;
+        let made = insert(writer.connection(), scopes, Some(client)).await?;
         writer.release();
-        Ok((id, text))
+        Ok(made)
     }
 
     /// The key of this text, unless it was revoked. The lookup is by hash: how long it takes
@@ -115,6 +121,27 @@ impl Keys<'_> {
             }
         }
     }
+}
+
+async fn insert(
+    connection: &mut AnyConnection,
+    scopes: &[String],
+    client: Option<&str>,
+) -> Result<(String, String), StoreError> {
+    let id = row::hex(&random::<6>()?);
+    let text = new_key_text()?;
+    sqlx::query(
+        "INSERT INTO access_key (id, hash, scopes, created_at, client)
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(id.clone())
+    .bind(row::hash(text.as_bytes()))
+    .bind(row::json("scopes", &scopes)?)
+    .bind(row::now())
+    .bind(client.map(str::to_owned))
+    .execute(connection)
+    .await?;
+    Ok((id, text))
 }
 
 /// The text of a key that nobody has.

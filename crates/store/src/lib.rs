@@ -6,6 +6,7 @@ mod approvals;
 mod arrivals;
 mod capsules;
 mod changes;
+mod client_names;
 mod clients;
 mod control;
 mod conversations;
@@ -40,6 +41,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule, StandingRule};
 pub use capsules::{Capsules, WrittenRow};
+pub use client_names::{ClientNames, MAX_NAMES, NameOf, client_owner};
 pub use clients::{Client, ClientState, Clients, NewClient};
 pub use control::{ControlError, Events, request};
 pub use conversations::{
@@ -178,6 +180,10 @@ impl Store {
 
     pub fn clients(&self) -> Clients<'_> {
         Clients(&self.database)
+    }
+
+    pub fn client_names(&self) -> ClientNames<'_> {
+        ClientNames(&self.database)
     }
 
     pub fn capsules(&self) -> Capsules<'_> {

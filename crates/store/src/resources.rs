@@ -25,22 +25,28 @@ pub struct Resource {
 pub struct Resources<'a>(pub(crate) &'a Database);
 
 impl Resources<'_> {
-    /// One of the same address is replaced.
+    /// One of the same address and client is replaced; of another client, only the operator's word
+    /// replaces it.
     pub async fn put(&self, resource: &Resource) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
         let insert = sqlx::query(
             "INSERT INTO resource (url, path, client, added_at) VALUES ($1, $2, $3, $4)
              ON CONFLICT (url) DO UPDATE SET
-                 path = excluded.path, client = excluded.client, added_at = excluded.added_at",
+                 path = excluded.path, client = excluded.client, added_at = excluded.added_at
+             WHERE resource.client = excluded.client OR excluded.client = 'operator'",
         );
-        insert
+        let put = insert
             .bind(resource.url.clone())
             .bind(resource.path.clone())
             .bind(resource.client.clone())
             .bind(row::now())
             .execute(writer.connection())
             .await?;
+        if put.rows_affected() == 0 {
+            writer.rollback().await?;
+            return Err(StoreError::AddressTaken(resource.url.clone()));
+        }
         let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM resource")
             .fetch_one(writer.connection())
             .await?;

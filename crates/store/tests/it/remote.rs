@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_store::{ClientState, NewClient, Resource, StoreError};
+use callgate_store::{ClientState, NameOf, NewClient, Resource, StoreError};
 use callgate_testkit::on_each_engine;
 
 fn asks<'a>(id: &'a str, origin: Option<&'a str>) -> NewClient<'a> {
@@ -55,6 +55,78 @@ async fn a_client_asks_and_the_answer_stays() {
         let listed = clients.list().await.unwrap();
         assert_eq!(listed.len(), 257, "256 that wait, and the approved one");
         assert!(listed.iter().any(|client| client.id == "a"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_clients_name_is_its_first_users_for_good() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let names = store.client_names();
+        let claim = async |name: &str, of, owner: &str| names.claim(name, of, owner).await;
+        claim("ada", NameOf::Client, "key-1").await.unwrap();
+        claim("ada", NameOf::Client, "key-1").await.unwrap();
+        let taken = claim("ada", NameOf::Client, "key-2").await;
+        assert!(matches!(taken, Err(StoreError::NameTaken(name)) if name == "ada"));
+        assert_eq!(names.owner("ada").await.unwrap().as_deref(), Some("key-1"));
+
+        // Whoever asked meanwhile cannot be approved under it; nothing is decided then.
+        let clients = store.clients();
+        clients.ask(asks("ada", None)).await.unwrap();
+        let refused = clients.decide("ada", ClientState::Approved).await;
+        assert!(matches!(refused, Err(StoreError::NameTaken(_))));
+        let known = clients.find("ada").await.unwrap().unwrap();
+        assert_eq!(known.state, ClientState::Pending);
+
+        // A key for a client that only asks changes nothing; one that the operator makes does.
+        let (keys, scopes) = (store.keys(), ["methods".to_owned()]);
+        keys.create_asking(&scopes, "ada").await.unwrap();
+        assert_eq!(names.owner("ada").await.unwrap().as_deref(), Some("key-1"));
+        let (id, _) = keys.create_for(&scopes, Some("ada")).await.unwrap();
+        keys.revoke(&id).await.unwrap();
+        let owner = names.owner("ada").await.unwrap();
+        assert_eq!(owner.as_deref(), Some("client-ada"));
+        clients.decide("ada", ClientState::Approved).await.unwrap();
+
+        // Instances may be new at every start: old ones make room, unless they are in one.
+        claim("kept", NameOf::Instance, "key-1").await.unwrap();
+        store.rooms().create("tea", "kept").await.unwrap();
+        claim("first", NameOf::Instance, "key-1").await.unwrap();
+        for number in 0..1_000 {
+            let name = format!("instance-{number}");
+            claim(&name, NameOf::Instance, "key-1").await.unwrap();
+        }
+        for (name, owner) in [
+            ("kept", Some("key-1")),
+            ("first", None),
+            ("instance-999", Some("key-1")),
+        ] {
+            assert_eq!(names.owner(name).await.unwrap().as_deref(), owner, "{name}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_is_about_one_key_at_a_time() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let clients = store.clients();
+        let (here, there) = (Some("http://localhost:8000"), Some("http://localhost:9000"));
+        clients.ask(asks("a", here)).await.unwrap();
+        for key in ["one", "two"] {
+            assert!(clients.hold(asks("a", here), key).await.unwrap());
+            let known = clients.find("a").await.unwrap().unwrap();
+            assert_eq!(known.key.as_deref(), Some(key));
+        }
+        for origin in [there, None] {
+            assert!(!clients.hold(asks("a", origin), "three").await.unwrap());
+        }
+        clients.decide("a", ClientState::Revoked).await.unwrap();
+        assert!(!clients.hold(asks("a", here), "three").await.unwrap());
+        let known = clients.find("a").await.unwrap().unwrap();
+        assert_eq!(known.key.as_deref(), Some("two"));
     })
     .await;
 }
