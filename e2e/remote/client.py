@@ -29,6 +29,11 @@ def visit(url: str, key: str, transports: list[str]) -> None:
         try:
             forwarded = call(other, "double", [21], target=name)
             assert forwarded["result"] == 42, forwarded
+            # Bytes stay bytes, to the server, to another client and back.
+            echoed = call(client, "echo", [b"\x00\xff"])
+            assert echoed["result"][0] == b"\x00\xff", echoed
+            forwarded = call(other, "double", [b"ab"], target=name)
+            assert forwarded["result"] == b"abab", forwarded
         finally:
             other.disconnect()
     finally:

@@ -59,6 +59,11 @@ fn the_shipped_extension_connects_step_by_step() {
 }
 
 #[test]
+fn bytes_go_both_ways_as_bytes() {
+    clients("binary");
+}
+
+#[test]
 fn packets_that_ended_the_original_end_nothing() {
     clients("crash");
 }

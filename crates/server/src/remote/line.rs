@@ -13,7 +13,7 @@ use std::{
 
 use engineioxide::{DisconnectReason, Socket};
 
-use super::{lobby::Place, seat::Seat};
+use super::{lobby::Place, packet::Outgoing, seat::Seat};
 
 pub(super) type Engine = Socket<Line>;
 
@@ -43,7 +43,7 @@ pub(super) struct Line {
 /// What follows in order behind the engine's own buffer.
 #[derive(Default)]
 struct Waiting {
-    packets: VecDeque<String>,
+    packets: VecDeque<Outgoing>,
     bytes: usize,
     /// A task is moving packets to the engine.
     pumped: bool,
@@ -94,7 +94,7 @@ impl Line {
 }
 
 /// Sends `packet` after everything sent before.
-pub(super) fn send(engine: &Arc<Engine>, packet: String) -> Result<(), Gone> {
+pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
     if engine.data.is_over() {
         return Err(Gone);
     }
@@ -136,12 +136,13 @@ pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
 
 /// Gives the packet back if there is no room. One place is always left to the engine's ping,
 /// which would otherwise end the connection.
-fn hand_over(engine: &Engine, packet: String) -> Result<Option<String>, Gone> {
+fn hand_over(engine: &Engine, packet: Outgoing) -> Result<Option<Outgoing>, Gone> {
     use tokio::sync::mpsc::error::TrySendError;
     let spare = engine.reserve();
     match (engine.reserve(), spare) {
         (Ok(room), Ok(_spare)) => {
-            room.emit(packet.into());
+            // At once: what belongs to a packet follows it, with nothing between.
+            room.emit_many(packet.text.into(), packet.attachments);
             Ok(None)
         }
         (Err(TrySendError::Closed(())), _) | (_, Err(TrySendError::Closed(()))) => Err(Gone),

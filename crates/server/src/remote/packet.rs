@@ -1,12 +1,18 @@
 //! Packets of the Socket.IO protocol, version 5, as text: what arrives is taken apart without
-//! trusting any of it, what leaves is put together. Binary attachments stand in the arguments as
-//! `{"$type": "bytes"}` values, the way every JSON surface of ours writes bytes.
+//! trusting any of it, what leaves is put together. Here within, bytes stand in arguments as
+//! `{"$type": "bytes"}` values, the way every JSON surface of ours writes them; on the wire they are
+//! binary attachments, both ways.
+
+use std::collections::VecDeque;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use serde_json::{Value as Json, json};
+use bytes::Bytes;
+use serde_json::{Map, Value as Json, json};
 
 /// Attachments of one packet.
 const MAX_ATTACHMENTS: usize = 16;
+/// The same of one that leaves: clients of today close the connection at more.
+const MAX_SENT: usize = 10;
 /// Bytes of a namespace's name; ours are short, and others get an answer that repeats the name.
 const MAX_NAMESPACE: usize = 128;
 
@@ -111,29 +117,116 @@ fn attach(item: &mut Json, attachments: &[Vec<u8>]) {
     }
 }
 
+/// A packet that leaves: its text, and the binary messages that follow it at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outgoing {
+    pub(super) text: String,
+    pub(super) attachments: VecDeque<Bytes>,
+}
+
+impl Outgoing {
+    pub(super) fn len(&self) -> usize {
+        self.text.len() + self.attachments.iter().map(Bytes::len).sum::<usize>()
+    }
+}
+
+impl From<String> for Outgoing {
+    fn from(text: String) -> Self {
+        Outgoing {
+            text,
+            attachments: VecDeque::new(),
+        }
+    }
+}
+
 /// The answer to a CONNECT: the socket's own id, which opens nothing.
-pub(super) fn connected(namespace: &str, id: &str) -> String {
-    format!("0{}{}", prefix(namespace), json!({ "sid": id }))
+pub(super) fn connected(namespace: &str, id: &str) -> Outgoing {
+    format!("0{}{}", prefix(namespace), json!({ "sid": id })).into()
 }
 
-pub(super) fn refused(namespace: &str, message: &str) -> String {
-    format!("4{}{}", prefix(namespace), json!({ "message": message }))
+pub(super) fn refused(namespace: &str, message: &str) -> Outgoing {
+    format!("4{}{}", prefix(namespace), json!({ "message": message })).into()
 }
 
-pub(super) fn disconnect(namespace: &str) -> String {
-    format!("1{}", prefix(namespace))
+pub(super) fn disconnect(namespace: &str) -> Outgoing {
+    format!("1{}", prefix(namespace)).into()
 }
 
 /// `id` asks for an ack.
-pub(super) fn event(namespace: &str, name: &str, arguments: &[Json], id: Option<u64>) -> String {
+pub(super) fn event(namespace: &str, name: &str, arguments: &[Json], id: Option<u64>) -> Outgoing {
     let name = Json::from(name);
     let items: Vec<&Json> = std::iter::once(&name).chain(arguments).collect();
-    let id = id.map(|id| id.to_string()).unwrap_or_default();
-    format!("2{}{id}{}", prefix(namespace), text(&items))
+    outgoing(["2", "5"], namespace, id, &items)
 }
 
-pub(super) fn ack(namespace: &str, id: u64, answer: &Json) -> String {
-    format!("3{}{id}[{answer}]", prefix(namespace))
+pub(super) fn ack(namespace: &str, id: u64, answer: &Json) -> Outgoing {
+    outgoing(["3", "6"], namespace, Some(id), &[answer])
+}
+
+/// Bytes leave as attachments, which clients get as the buffers of their language.
+fn outgoing(kinds: [&str; 2], namespace: &str, id: Option<u64>, items: &[&Json]) -> Outgoing {
+    let [plain, binary] = kinds;
+    let place = prefix(namespace);
+    let id = id.map(|id| id.to_string()).unwrap_or_default();
+    let mut found = Found::default();
+    items.iter().for_each(|item| found.look(item));
+    // Data that looks like a placeholder would take an attachment's place: then none leaves, as where
+    // there are too many.
+    if found.placeholder || !(1..=MAX_SENT).contains(&found.bytes) {
+        return format!("{plain}{place}{id}{}", text(items)).into();
+    }
+    let mut attachments = VecDeque::new();
+    let mut items: Vec<Json> = items.iter().map(|&item| item.clone()).collect();
+    items
+        .iter_mut()
+        .for_each(|item| detach(item, &mut attachments));
+    let items: Vec<&Json> = items.iter().collect();
+    Outgoing {
+        text: format!("{binary}{}-{place}{id}{}", attachments.len(), text(&items)),
+        attachments,
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    bytes: usize,
+    placeholder: bool,
+}
+
+impl Found {
+    fn look(&mut self, item: &Json) {
+        match item {
+            Json::Array(items) => items.iter().for_each(|item| self.look(item)),
+            Json::Object(fields) => {
+                self.bytes += usize::from(bytes_of(fields).is_some());
+                self.placeholder |= fields.contains_key("_placeholder");
+                fields.values().for_each(|item| self.look(item));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn detach(item: &mut Json, attachments: &mut VecDeque<Bytes>) {
+    match item {
+        Json::Array(items) => items.iter_mut().for_each(|item| detach(item, attachments)),
+        Json::Object(fields) => match bytes_of(fields) {
+            Some(bytes) => {
+                *item = json!({ "_placeholder": true, "num": attachments.len() });
+                attachments.push_back(bytes);
+            }
+            None => fields
+                .values_mut()
+                .for_each(|item| detach(item, attachments)),
+        },
+        _ => {}
+    }
+}
+
+fn bytes_of(fields: &Map<String, Json>) -> Option<Bytes> {
+    let marked = fields.len() == 2 && fields.get("$type")?.as_str()? == "bytes";
+    let value = fields.get("value").filter(|_| marked)?.as_str()?;
+    BASE64_STANDARD.decode(value).ok().map(Bytes::from)
 }
 
 fn text(items: &[&Json]) -> String {
@@ -221,16 +314,42 @@ mod tests {
 
     #[test]
     fn what_leaves_is_what_clients_read() {
-        assert_eq!(connected("/", "s"), r#"0{"sid":"s"}"#);
-        assert_eq!(refused("/f", "no"), r#"4/f,{"message":"no"}"#);
-        assert_eq!(disconnect("/f"), "1/f,");
+        assert_eq!(connected("/", "s").text, r#"0{"sid":"s"}"#);
+        assert_eq!(refused("/f", "no").text, r#"4/f,{"message":"no"}"#);
+        assert_eq!(disconnect("/f").text, "1/f,");
         assert_eq!(
-            event("/f", "E", &[json!(1), json!("a")], Some(3)),
+            event("/f", "E", &[json!(1), json!("a")], Some(3)).text,
             r#"2/f,3["E",1,"a"]"#
         );
         assert_eq!(
-            ack("/f", 3, &json!({ "ok": true })),
+            ack("/f", 3, &json!({ "ok": true })).text,
             r#"3/f,3[{"ok":true}]"#
         );
+    }
+
+    #[test]
+    fn bytes_leave_as_attachments() {
+        let bytes = |text: &str| json!({ "$type": "bytes", "value": text });
+        let answer = json!({ "result": [bytes("YWJj"), { "deep": bytes("") }] });
+        let sent = ack("/f", 3, &answer);
+        assert_eq!(
+            sent.text,
+            r#"62-/f,3[{"result":[{"_placeholder":true,"num":0},{"deep":{"_placeholder":true,"num":1}}]}]"#
+        );
+        assert_eq!(sent.attachments, [Bytes::from("abc"), Bytes::new()]);
+        let told = event("/", "E", &[bytes("YWJj")], None);
+        assert_eq!(told.text, r#"51-["E",{"_placeholder":true,"num":0}]"#);
+
+        // What is no value of bytes, or could be taken for an attachment, stays as it is.
+        for plain in [
+            json!({ "$type": "bytes", "value": "no base64!" }),
+            json!({ "$type": "bytes", "value": "YWJj", "more": 1 }),
+            json!([bytes("YWJj"), { "_placeholder": true, "num": 7 }]),
+            json!(vec![bytes("YWJj"); MAX_SENT + 1]),
+        ] {
+            let sent = ack("/", 1, &plain);
+            assert_eq!(sent.text, format!("31[{plain}]"));
+            assert!(sent.attachments.is_empty());
+        }
     }
 }

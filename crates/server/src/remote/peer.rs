@@ -22,7 +22,7 @@ use super::{
     identity::{Identity, Rights, Standing},
     line::{self, Engine, locked},
     namespace::Namespace,
-    packet,
+    packet::{self, Outgoing},
 };
 
 /// How much may wait for a client before a stream of events to it should pause.
@@ -189,7 +189,7 @@ impl Peer {
         self.0.left.load(Ordering::Acquire)
     }
 
-    pub(super) fn send(&self, packet: String) -> Result<(), Gone> {
+    pub(super) fn send(&self, packet: Outgoing) -> Result<(), Gone> {
         match self.has_left() {
             true => Err(Gone),
             false => line::send(&self.0.engine, packet),

@@ -96,6 +96,14 @@ impl Client {
         self.socket.send(bytes).await.unwrap();
     }
 
+    /// What follows a packet that announced it.
+    pub async fn hear_binary(&mut self) -> Vec<u8> {
+        match timeout(PATIENCE, self.socket.next()).await {
+            Ok(Some(Ok(Message::Binary(bytes)))) => bytes.to_vec(),
+            other => panic!("no attachment but {other:?}"),
+        }
+    }
+
     /// The next Socket.IO packet; `None` once the server has hung up.
     pub async fn hear(&mut self) -> Option<String> {
         match self.inbox.pop_front() {

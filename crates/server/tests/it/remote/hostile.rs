@@ -112,7 +112,7 @@ async fn old_numbers_and_missing_names_of_events_are_understood() {
 }
 
 #[tokio::test]
-async fn binary_arguments_are_bytes() {
+async fn binary_arguments_are_bytes_and_come_back_as_such() {
     let scene = Scene::new().await;
     let mut client = scene.client("app").await;
     let data = json!({
@@ -123,11 +123,12 @@ async fn binary_arguments_are_bytes() {
         .say(&format!("51-/function_call,5[\"FUNCTION_CALL\",{data}]"))
         .await;
     client.say_binary(b"abc").await;
-    let ack = client.ack(5).await;
-    assert_eq!(
-        ack["result"][0],
-        json!({ "$type": "bytes", "value": "YWJj" })
-    );
+    let ack = client.hear().await.unwrap();
+    let payload = json!({ "requestId": 1, "success": true, "result": [
+        { "_placeholder": true, "num": 0 }, null,
+    ] });
+    assert_eq!(ack, format!("61-/function_call,5[{payload}]"));
+    assert_eq!(client.hear_binary().await, b"abc");
 }
 
 #[tokio::test]
