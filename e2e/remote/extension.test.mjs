@@ -75,16 +75,16 @@ test("it asks for a key, which is worth something once the operator agrees", asy
   for (const one of [socket, llm, functions]) one.disconnect();
 });
 
-test("from elsewhere nobody gets a key of that name", async () => {
+test("from elsewhere nobody gets a key of that name, nor uses the one that was given", async () => {
   for (const options of [{}, { extraHeaders: { origin: "http://127.0.0.1:9000" } }]) {
-    const thief = await scene.connect("/sillytavern", { ...nobody, key: "getKey" }, options);
-    const answer = await ask(thief, "IDENTIFY_SILLYTAVERN", { clientId });
-    assert.equal(answer.status, "error");
-    assert.equal("key" in answer, false);
-    const other = await ask(thief, "IDENTIFY_SILLYTAVERN", { clientId: "SillyTavern-9000" });
-    assert.equal(other.status, "error", "nor one of another name than it has");
-    thief.disconnect();
+    const thief = scene.connect("/sillytavern", { ...nobody, key: "getKey" }, options);
+    await assert.rejects(thief, /belongs to somebody else/);
+    await assert.rejects(scene.connect("/llm", { ...nobody, key }, options), /Invalid key/);
   }
+  const own = await scene.connect("/sillytavern", { ...nobody, key: "getKey" }, page);
+  const other = await ask(own, "IDENTIFY_SILLYTAVERN", { clientId: "SillyTavern-9000" });
+  assert.equal(other.status, "error", "nor one of another name than it has");
+  own.disconnect();
 });
 
 test("with its key it connects everywhere, several times at once, and asks what it asks", async () => {

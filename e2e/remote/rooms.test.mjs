@@ -103,6 +103,50 @@ test("policies decide which SillyTavern clients are whose", async () => {
   await refused(/policy/, boss, "SET_CONNECTION_POLICY", { policy: "Chaos" });
 });
 
+test("an identity is one instance of a client: a member of its own, heard and told apart", async () => {
+  const as = (namespace, identity) =>
+    scene.connect(namespace, { clientType: "web-app", clientId: "ada", identity, key: keys.ada });
+  const [phone, desk] = [await as("/rooms", "ada-phone"), await as("/rooms", "ada-desk")];
+  await ok(boss, "CREATE_ROOM", { roomName: "talk" });
+  const joined = next(phone, "MEMBER_ROLE_CHANGED");
+  desk.on("MEMBER_ROLE_CHANGED", () => assert.fail("another instance was told"));
+  await ok(boss, "ADD_CLIENT_TO_ROOM", { identity: "ada-phone", roomName: "talk", role: "manager" });
+  assert.equal((await joined)[0].identity, "ada-phone");
+  desk.off("MEMBER_ROLE_CHANGED");
+  await ok(phone, "SET_ROOM_MESSAGE_REQUEST_MODE", { roomName: "talk", mode: "Conversational" });
+  await refused(/Unauthorized/, desk, "SET_ROOM_MESSAGE_REQUEST_MODE", { roomName: "talk", mode: "Immediate" });
+  const { clients } = await ok(bob, "GET_CLIENTS_IN_ROOM", { roomName: "talk" });
+  const members = clients.map(({ clientId, identity, role }) => [clientId, identity, role]);
+  assert.deepEqual(members, [["boss", "boss", "master"], ["ada-phone", "ada-phone", "manager"]]);
+
+  const [speaking, silent] = [await as("/llm", "ada-phone"), await as("/llm", "ada-desk")];
+  silent.on("NEW_MESSAGE", () => assert.fail("another instance heard it"));
+  const heard = next(speaking, "NEW_MESSAGE");
+  const say = (requestId) => ({ targetRoom: "talk", requestId, message: "hello" });
+  await ok(speaking, "LLM_REQUEST", say("one"));
+  assert.equal((await heard)[0].message.identity, "ada-phone");
+  await refused(/unauthorized target room/, silent, "LLM_REQUEST", say("two"));
+
+  // A client as a whole is a member too, and then each of its instances is; told once.
+  silent.off("NEW_MESSAGE");
+  await ok(boss, "ADD_CLIENT_TO_ROOM", { clientId: "ada", roomName: "talk" });
+  let times = 0;
+  const said = ({ message }) => message.identity === "ada-desk";
+  speaking.on("NEW_MESSAGE", (data) => (times += said(data)));
+  const both = next(silent, "NEW_MESSAGE", said);
+  await ok(silent, "LLM_REQUEST", say("three"));
+  await both;
+  await ok(speaking, "GET_OFFLINE_MESSAGES", { roomName: "talk" });
+  assert.equal(times, 1);
+
+  // An identity is a name like any other: it is nobody else's.
+  const taken = { clientType: "web-app", clientId: "eve", identity: "ada-phone", key: keys.eve };
+  await assert.rejects(scene.connect("/rooms", taken), /Invalid key/);
+  await assert.rejects(join("/rooms", "ada-phone", await scene.key()), /belongs to somebody else/);
+  await ok(boss, "DELETE_ROOM", { roomName: "talk" });
+  for (const socket of [phone, desk, speaking, silent]) socket.disconnect();
+});
+
 test("all of it is there after the server was killed", async () => {
   await scene.restart();
   const again = await join("/rooms", "ada", keys.ada);

@@ -46,6 +46,9 @@ impl From<StoreError> for Failure {
                 "see what waits for an answer with `callgate approval list`"
             }
             StoreError::UnknownRule(_) => "see the rules with `callgate approval rules`",
+            StoreError::NameTaken(_) => {
+                "`callgate key new --client ID` makes a key for it and hands the id over"
+            }
             StoreError::UnknownKey(_) => "see the keys with `callgate key list`",
             StoreError::UnknownPersona(_) => "see the personas with `callgate persona list`",
             StoreError::PersonaName { .. } => "choose another name",

@@ -3,10 +3,12 @@
 //! of SillyTavern-NewAge send and read. The engine below is `engineioxide`; the protocol above it
 //! is ours, since order, acks and ids are what clients depend on.
 
+mod access;
 mod auth;
 mod clients;
 mod debug;
 mod events;
+mod forward;
 mod function_call;
 mod functions;
 mod guard;
@@ -14,6 +16,7 @@ mod identity;
 mod line;
 mod llm;
 mod lobby;
+mod names;
 mod namespace;
 mod newage;
 mod offers;
@@ -147,7 +150,8 @@ impl Remote {
                 tracing::error!(name, %error, "a function of remote clients is not offered");
             }
         }
-        Remote(Arc::new(Shared {
+        let within = settings.call_within;
+        let remote = Remote(Arc::new(Shared {
             store,
             gate,
             lines: Lines {
@@ -165,7 +169,12 @@ impl Remote {
             offers: offers::Offers::default(),
             statics,
             agent: OnceLock::new(),
-        }))
+        }));
+        let call_client = forward::CallClient::new(Arc::downgrade(&remote.0), within);
+        if let Err(error) = remote.gate().register(Arc::new(call_client)) {
+            tracing::error!(%error, "clients cannot call each other");
+        }
+        remote
     }
 
     /// Socket.IO at `/socket.io/`, scripts for clients, and static resources everywhere else.

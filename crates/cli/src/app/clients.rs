@@ -26,6 +26,9 @@ impl App {
         }
         let keys = self.store.keys();
         let (id, key) = keys.create_for(&scopes, new.client.as_deref()).await?;
+        if let Some(client) = &new.client {
+            self.remote.clients().handed_over(client);
+        }
         Ok(json!({ "id": id, "key": key }))
     }
 

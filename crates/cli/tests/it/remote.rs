@@ -59,6 +59,16 @@ fn the_shipped_extension_connects_step_by_step() {
 }
 
 #[test]
+fn the_shipped_extension_enters_a_server_that_was_never_used() {
+    clients("fresh");
+}
+
+#[test]
+fn an_id_is_its_owners_and_a_key_does_what_it_is_made_for() {
+    clients("ids");
+}
+
+#[test]
 fn bytes_go_both_ways_as_bytes() {
     clients("binary");
 }

@@ -70,6 +70,8 @@ struct Stage {
     server: Server,
     /// With which remote callers come.
     key: String,
+    /// Under which id they come by Socket.IO, which is that key's own.
+    client: &'static str,
     /// What is to be remembered.
     text: Cell<&'static str>,
 }
@@ -109,6 +111,7 @@ impl Stage {
             scene,
             server,
             key,
+            client: "desk",
             text: Cell::new("x"),
         };
         wait_until(|| stage.server.api("GET", "/api/models", &stage.key, None).0 == 200);
@@ -296,7 +299,7 @@ impl Stage {
         let sid = opened.split("\"sid\":\"").nth(1).unwrap();
         let sid = sid.split('"').next().unwrap();
         let path = format!("{path}&sid={sid}");
-        let auth = json!({ "clientId": "desk", "key": self.key });
+        let auth = json!({ "clientId": self.client, "key": self.key });
         self.exchange("POST", &path, &[], &format!("40/function_call,{auth}"));
         let call = json!(["FUNCTION_CALL", {
             "requestId": JournalId::fresh().0, "functionName": "remember",
@@ -355,6 +358,7 @@ fn one_permission_and_one_row_on_every_side() {
         .scene
         .callgate(&["key", "new", "--scope", "method:now", "--json"]);
     stage.key = made.succeeded().json()["key"].as_str().unwrap().to_owned();
+    stage.client = "clock";
     for (told, why) in [
         (stage.socket_io(), "needs a key that may call it"),
         (stage.http(), "this key does not hold the scope"),

@@ -228,7 +228,7 @@ struct MemberView {
 
 async fn rooms(State(api): State<Api>, Params(piece): Params<Piece>) -> Outcome<List<RoomView>> {
     let rooms = whole_rooms(&api).await?;
-    let is_here = |client: &str| !api.remote().roster().sockets(client).is_empty();
+    let is_here = |client: &str| api.remote().roster().is_here(client);
     let view = |room: Room| RoomView {
         name: room.name,
         mode: room.mode,

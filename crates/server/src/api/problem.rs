@@ -140,9 +140,11 @@ impl From<StoreError> for Problem {
             | E::UnknownConversation(_)
             | E::UnknownPersona(_)
             | E::UnknownTurn(_) => Problem::missing(error.to_string()),
-            E::AlreadyAnswered { .. } | E::PersonaExists(_) | E::TooManyTimers => {
-                Problem::conflict(error.to_string())
-            }
+            E::AlreadyAnswered { .. }
+            | E::PersonaExists(_)
+            | E::TooManyTimers
+            | E::NameTaken(_)
+            | E::AddressTaken(_) => Problem::conflict(error.to_string()),
             E::NoteSize { .. }
             | E::NoteName
             | E::Position { .. }

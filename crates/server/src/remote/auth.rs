@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     Call, Namespace, clients,
-    newage::{fine, goodbye, trusted, with_key},
+    newage::{fine, goodbye, with_key},
     rooms::policy::extensions,
 };
 
@@ -13,8 +13,8 @@ pub(super) fn namespace() -> Namespace {
         .admits(with_key)
         .on_joined(clients::moved)
         .on_left(clients::moved)
-        .on("GET_CLIENT_KEY", trusted(clients::key))
-        .on("GET_SILLYTAVERN_EXTENSION", trusted(present))
+        .on("GET_CLIENT_KEY", clients::key)
+        .on("GET_SILLYTAVERN_EXTENSION", present)
         .on("CLIENT_DISCONNECTED", goodbye)
 }
 

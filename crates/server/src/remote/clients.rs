@@ -7,8 +7,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     Call, Namespace, Peer, Remote, Rights,
+    access::Need,
     debug::Level,
-    newage::{fine, goodbye, named, operator, trusted, unstored, with_key},
+    newage::{fine, goodbye, named, operator, unstored, with_key},
     rooms,
 };
 
@@ -20,15 +21,15 @@ pub(super) fn namespace() -> Namespace {
         .admits(with_key)
         .on_joined(moved)
         .on_left(moved)
-        .on("GET_CLIENT_LIST", trusted(list))
-        .on("UPDATE_CONNECTED_CLIENTS", trusted(list))
-        .on("GET_ALL_CLIENT_KEYS", trusted(keys))
-        .on("GET_CLIENT_KEY", trusted(key))
-        .on("GENERATE_CLIENT_KEY", trusted(generate))
-        .on("REMOVE_CLIENT_KEY", trusted(remove))
+        .on("GET_CLIENT_LIST", list)
+        .on("UPDATE_CONNECTED_CLIENTS", list)
+        .on("GET_ALL_CLIENT_KEYS", keys)
+        .on("GET_CLIENT_KEY", key)
+        .on("GENERATE_CLIENT_KEY", generate)
+        .on("REMOVE_CLIENT_KEY", remove)
         // Compat(newage): its extension asks here for rooms, and reads a bare array.
-        .on("GET_ROOMS", trusted(rooms::names))
-        .on("GET_CLIENTS_IN_ROOM", trusted(rooms::clients_in))
+        .on("GET_ROOMS", rooms::names)
+        .on("GET_CLIENTS_IN_ROOM", rooms::clients_in)
         .on("CLIENT_DISCONNECTED", goodbye)
 }
 
@@ -58,7 +59,8 @@ pub(super) fn changed(remote: &Remote) {
 }
 
 fn announce(remote: &Remote) {
-    let onlookers = remote.roster().everyone("/clients");
+    let mut onlookers = remote.roster().everyone("/clients");
+    onlookers.retain(|peer| peer.standing().may(Need::Client));
     if onlookers.is_empty() {
         return;
     }

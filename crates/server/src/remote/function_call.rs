@@ -8,16 +8,18 @@ use callgate_contract::{
     Surface, json as value_json,
 };
 use callgate_gate::{CallError, CallRequest};
-use futures_util::{StreamExt, stream::FuturesUnordered};
 use serde_json::{Value as Json, json};
+use tokio::sync::Notify;
 
 use super::{
-    Answer, Call, Namespace, Peer, Remote, Rights, Unanswered, clients, offers, progress, record,
+    Answer, Call, Namespace, Peer, Remote, Rights,
+    access::Need,
+    clients, forward, offers, progress, record,
     repeats::{Asked, Repeats},
 };
 
 pub(super) const NAMESPACE: &str = "/function_call";
-const EVENT: &str = "FUNCTION_CALL";
+pub(super) const EVENT: &str = "FUNCTION_CALL";
 /// Beyond every method's own deadline, so that no call waits for ever.
 const LIMIT: Duration = Duration::from_secs(3600);
 /// Messages that one call may send.
@@ -207,10 +209,32 @@ fn told(function: &str, error: &CallError) -> String {
     }
 }
 
-/// A function of another client.
+/// A function of another client, which is a call of our method that reaches it. The next event begins
+/// when this one was put to the client, so that calls arrive in the order in which they were made.
 async fn elsewhere(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
+    let standing = call.peer.standing();
+    if !standing.may(Need::Client) {
+        let reason = standing.refusal(call.peer.client(), Need::Client);
+        return Answer::Ack(failure(&request.id, &reason));
+    }
     let asked = Asked::new(&call.peer, &request, Effect::Effectful);
-    begun(async move { repeats.answer(asked, forward(call, request)).await }).await
+    let put = Arc::new(Notify::new());
+    let onlooker = {
+        let put = put.clone();
+        Onlooker::new(move |_| put.notify_one())
+    };
+    let mut making: BoxFuture<'static, Json> = Box::pin(async move {
+        let make = async {
+            let made = forward::call(&call, onlooker).await;
+            shaped(&request.id, forward::METHOD, made)
+        };
+        repeats.answer(asked, make).await
+    });
+    tokio::select! {
+        biased;
+        answer = &mut making => Answer::Ack(answer),
+        () = put.notified() => Answer::Later(making),
+    }
 }
 
 /// `answer`, begun before the events behind it, so that calls arrive in the order in which they were
@@ -224,83 +248,10 @@ async fn begun(answer: impl Future<Output = Json> + Send + 'static) -> Answer {
     }
 }
 
-async fn forward(call: Call, request: Request) -> Json {
-    if call.peer.rights() < Rights::Client {
-        let needs = "Calling another client needs a key, or the operator's approval.";
-        return failure(&request.id, needs);
-    }
-    let target = &request.target;
-    let sockets = trusted_sockets(&call.remote, target);
-    if sockets.is_empty() {
-        let short: String = target.chars().take(128).collect();
-        return failure(&request.id, &format!("Target client not found: {short}"));
-    }
-    // The original data: the other side compares the target with its own id.
-    let within = call.remote.settings().call_within;
-    match first_answer(sockets, call.first(), within).await {
-        Ok(answer) => unwrapped(&request.id, answer),
-        Err(error) => failure(&request.id, &format!("{} ({target})", capital(error))),
-    }
-}
-
-/// Sockets of the client of that id which were let in: anybody can claim a name. An identity counts
-/// where no client of that id is here, and only below the client's own id, which its key vouches for.
-pub(super) fn trusted_sockets(remote: &Remote, target: &str) -> Vec<Peer> {
-    let all = remote.roster().everyone(NAMESPACE).into_iter();
-    let trusted = all.filter(|peer| peer.rights() >= Rights::Client);
-    let (owners, others): (Vec<Peer>, Vec<Peer>) =
-        trusted.partition(|peer| peer.client() == target);
-    if !owners.is_empty() {
-        return owners;
-    }
-    let own = |peer: &Peer| peer.identity() == target && target.starts_with(peer.client());
-    others.into_iter().filter(own).collect()
-}
-
-/// Asks every socket; the first that answers speaks for all.
-pub(super) async fn first_answer(
-    sockets: Vec<Peer>,
-    data: &Json,
-    within: Duration,
-) -> Result<Json, Unanswered> {
-    let data = std::slice::from_ref(data);
-    let asks = sockets.iter().map(|peer| peer.ask(EVENT, data, within));
-    let mut asks: FuturesUnordered<_> = asks.collect();
-    let mut reason = Unanswered::Gone;
-    while let Some(answer) = asks.next().await {
-        match answer {
-            Ok(answer) => return Ok(answer),
-            Err(Unanswered::Late) => reason = Unanswered::Late,
-            Err(Unanswered::Gone) => {}
-        }
-    }
-    Err(reason)
-}
-
-/// What the other client answered, in the one shape that callers read.
-fn unwrapped(id: &Json, answer: Json) -> Json {
-    match answer.get("success").and_then(Json::as_bool) {
-        Some(true) => success(id, answer.get("result").cloned().unwrap_or_default()),
-        Some(false) => {
-            let error = answer.get("error").unwrap_or(&Json::Null);
-            let message = error.get("message").unwrap_or(error).as_str();
-            failure(id, message.unwrap_or("The client reported a failure."))
-        }
-        None => success(id, answer),
-    }
-}
-
 fn success(id: &Json, result: Json) -> Json {
     json!({ "requestId": id, "success": true, "result": result })
 }
 
 pub(super) fn failure(id: &Json, message: &str) -> Json {
     json!({ "requestId": id, "success": false, "error": { "message": message } })
-}
-
-fn capital(error: Unanswered) -> &'static str {
-    match error {
-        Unanswered::Gone => "The target client is gone",
-        Unanswered::Late => "The target client did not answer in time",
-    }
 }

@@ -61,13 +61,16 @@ fn read_json(store: Store, paths: Arc<Paths>) -> Function {
                 Err(problem) => json!({
                     "success": false,
                     "error": { "message": problem.message, "code": problem.code },
+                    // Compat(newage): its extension looks into the document before it looks at
+                    // `success`, and without one it never asks to be let in.
+                    "result": {},
                 }),
             })
         }
     };
     method("readJsonFromFile", Kind::Tool, handler)
         .doc("Read a JSON file of remote clients.")
-        .returns("dict", "success, and result or error.")
+        .returns("dict", "success, result, and error if it failed.")
         .effect(Effect::Pure)
 }
 

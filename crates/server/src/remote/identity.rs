@@ -8,19 +8,18 @@ use axum::{
     http::{HeaderName, header, request::Parts},
 };
 use callgate_contract::{Allowed, SessionKey, SessionType};
-use callgate_store::{ClientState, StoreError};
+use callgate_store::StoreError;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::{Remote, pairing::PAIRED};
+use super::{Remote, names, newage::NOT_TRUSTED, pairing::PAIRED};
 
 /// Characters of what a client says of itself.
 const MAX_NAME: usize = 128;
 const MAX_DESCRIPTION: usize = 1024;
 
 /// Compat(newage): the words its clients look for.
-const NOT_TRUSTED: &str = "Client is not trusted.";
-const INVALID_KEY: &str = "Invalid key.";
+pub(super) const INVALID_KEY: &str = "Invalid key.";
 
 /// What a client may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +55,10 @@ pub struct Standing {
     pub(super) paired: bool,
     /// The key is this client's alone, and so are its sessions, whichever of its keys it uses.
     pub(super) owned: bool,
+    /// A client among others: its key is of scope `methods`, or it was approved.
+    pub(super) full: bool,
+    /// It may ask for answers.
+    pub(super) chats: bool,
 }
 
 impl Identity {
@@ -68,23 +71,27 @@ impl Identity {
         let said = |field: &str| auth.get(field).and_then(name_of);
         let claimed = said("clientId");
         let key = auth.get("key").and_then(Json::as_str).map(str::trim);
+        let origin = parts.headers.get(header::ORIGIN);
+        let origin = origin.and_then(|origin| origin.to_str().ok());
         let (client, standing) = match key {
-            None | Some("" | "getKey") => guest(remote, claimed, parts).await?,
-            Some(text) => keyed(remote, claimed, text).await?,
+            None | Some("" | "getKey") => guest(remote, claimed, parts, origin).await?,
+            Some(text) => keyed(remote, claimed, text, origin).await?,
+        };
+        let identity = match standing.rights {
+            // Who is nobody yet has no instances either.
+            Rights::Guest => client.clone(),
+            Rights::Client | Rights::Operator => said("identity").unwrap_or_else(|| client.clone()),
         };
         let session = SessionKey::new("remote", SessionType::FriendMessage, &client);
         let description = auth.get("desc").and_then(Json::as_str).unwrap_or_default();
-        let origin = parts.headers.get(header::ORIGIN);
         Ok((
             Identity {
                 session: session.map_err(|error| error.to_string())?,
-                identity: said("identity").unwrap_or_else(|| client.clone()),
+                identity,
                 client,
                 kind: said("clientType").unwrap_or_default(),
                 description: description.chars().take(MAX_DESCRIPTION).collect(),
-                origin: origin
-                    .and_then(|origin| origin.to_str().ok())
-                    .map(str::to_owned),
+                origin: origin.map(str::to_owned),
             },
             standing,
         ))
@@ -95,28 +102,21 @@ async fn guest(
     remote: &Remote,
     claimed: Option<String>,
     parts: &Parts,
+    origin: Option<&str>,
 ) -> Result<(String, Standing), String> {
-    let refused = || NOT_TRUSTED.to_owned();
     if !is_here(parts) {
-        return Err(refused());
+        return Err(NOT_TRUSTED.to_owned());
     }
     let client = claimed.unwrap_or_else(|| format!("guest-{}", Uuid::now_v7().simple()));
-    let known = remote
-        .store()
-        .clients()
-        .find(&client)
-        .await
-        .map_err(unsure)?;
-    match known.is_some_and(|known| known.state == ClientState::Revoked) {
-        true => Err(refused()),
-        false => Ok((client, Standing::guest())),
-    }
+    names::admit_guest(remote, &client, origin).await?;
+    Ok((client, Standing::guest()))
 }
 
 async fn keyed(
     remote: &Remote,
     claimed: Option<String>,
     text: &str,
+    origin: Option<&str>,
 ) -> Result<(String, Standing), String> {
     let invalid = || INVALID_KEY.to_owned();
     let store = remote.store();
@@ -124,18 +124,8 @@ async fn keyed(
     let key = key.ok_or_else(invalid)?;
     let standing = Standing::of(&key);
     let Some(owner) = key.client else {
-        let client = claimed.unwrap_or_else(|| format!("key-{}", key.id));
-        // A name that keys were made for is for those keys.
-        let owned = !store
-            .keys()
-            .of_client(&client)
-            .await
-            .map_err(unsure)?
-            .is_empty();
-        return match owned && standing.rights < Rights::Operator {
-            true => Err(invalid()),
-            false => Ok((client, standing)),
-        };
+        let client = claimed.unwrap_or_else(|| names::of_key(&key.id));
+        return Ok((client, standing));
     };
     if claimed.is_some_and(|claimed| claimed != owner) {
         return Err(invalid());
@@ -143,12 +133,16 @@ async fn keyed(
     if !key.scopes.iter().any(|scope| scope == PAIRED) {
         return Ok((owner, standing));
     }
+    // Worth what the operator said of the one page or program that it was given to.
     let known = store.clients().find(&owner).await.map_err(unsure)?;
-    let state = known.map_or(ClientState::Pending, |known| known.state);
+    let known = known.filter(|known| {
+        known.key.as_deref() == Some(key.id.as_str()) && known.origin.as_deref() == origin
+    });
+    let state = known.ok_or_else(invalid)?.state;
     Ok((owner, Standing::paired(Some(key.id), state)))
 }
 
-fn unsure(error: StoreError) -> String {
+pub(super) fn unsure(error: StoreError) -> String {
     tracing::warn!(%error, "a client cannot be recognised");
     "The server cannot verify keys now.".to_owned()
 }

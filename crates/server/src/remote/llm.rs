@@ -12,10 +12,16 @@ mod talk;
 use serde_json::{Value as Json, json};
 
 pub use self::agent::Outlet;
-pub(super) use self::{request::Chat, talk::notice};
+pub(super) use self::{
+    agent::NAME as SERVER,
+    request::Chat,
+    talk::{SYSTEM, notice},
+};
 use super::{
-    Call, Namespace, Peer, Remote, Rights, clients,
-    newage::{goodbye, trusted, with_key},
+    Call, Namespace, Peer, Remote, Rights,
+    access::Need,
+    clients,
+    newage::{goodbye, with_key},
 };
 
 /// Compat(newage): the number of a whole message, not streamed.
@@ -26,7 +32,7 @@ pub(super) fn namespace() -> Namespace {
         .admits(with_key)
         .on_joined(joined)
         .on_left(left)
-        .on("LLM_REQUEST", trusted(request::received))
+        .on("LLM_REQUEST", request::received)
         .on("message", message)
         .on("ERROR", failed)
         .on("CLIENT_DISCONNECTED", goodbye);
@@ -35,14 +41,28 @@ pub(super) fn namespace() -> Namespace {
 
 async fn joined(remote: Remote, peer: Peer) {
     clients::moved(remote.clone(), peer.clone()).await;
-    remote.newage().chat.catch_up(&peer);
-    agent::catch_up(&remote, &peer);
+    if peer.rights() > Rights::Guest {
+        let_in(&remote, &peer);
+    }
+}
+
+/// What waits for a client goes to it as soon as it is known to be that client.
+pub(super) fn let_in(remote: &Remote, peer: &Peer) {
+    if peer.namespace() == "/llm" {
+        remote.newage().chat.catch_up(peer);
+        agent::catch_up(remote, peer);
+    }
 }
 
 async fn left(remote: Remote, peer: Peer) {
-    if remote.roster().of("/llm", peer.client()).is_empty() {
-        answer::abandoned(&remote, peer.client());
-        talk::went_quiet(&remote, peer.client()).await;
+    let roster = remote.roster();
+    if peer.rights() > Rights::Guest {
+        if roster.of("/llm", peer.client()).is_empty() {
+            answer::abandoned(&remote, peer.client());
+        }
+        if roster.bearing("/llm", peer.identity()).is_empty() {
+            talk::went_quiet(&remote, peer.identity()).await;
+        }
     }
     clients::moved(remote, peer).await;
 }
@@ -59,7 +79,7 @@ async fn message(call: Call) {
             "outputId": uuid::Uuid::now_v7(),
         });
         let _ = call.peer.emit("message", &[reply]);
-    } else if call.peer.rights() > Rights::Guest && is_number(call.first(), NON_STREAM) {
+    } else if call.peer.standing().may(Need::Client) && is_number(call.first(), NON_STREAM) {
         answer::whole(&call, data);
     }
 }

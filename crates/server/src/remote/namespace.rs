@@ -1,4 +1,4 @@
-//! [`Namespace`]: a name and what its events do. Whatever a client sends and whatever a handler
+//! [`Namespace`]: a name and what its events do, for those whose key is for it. Whatever a client sends and whatever a handler
 //! does, an event that asks for an answer gets exactly one.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use callgate_contract::BoxFuture;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Peer, Remote, quiet::quietly};
+use super::{Peer, Remote, Rights, access, newage::UNAUTHORIZED, quiet::quietly};
 
 /// For a handler to answer, unless the namespace says otherwise.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -173,7 +173,20 @@ impl Namespace {
         self.name
     }
 
+    #[cfg(test)]
+    pub(super) fn events(&self) -> impl Iterator<Item = &'static str> {
+        self.handlers.keys().copied()
+    }
+
     pub(super) async fn admit(&self, remote: &Remote, peer: &Peer) -> Result<(), String> {
+        let standing = peer.standing();
+        // Nobody listens where they may do nothing. Who waits for the operator's word may wait here.
+        if standing.rights > Rights::Guest && !access::is_of_use(self.name, &standing) {
+            return Err(format!(
+                "{UNAUTHORIZED}: this key is not for {}.",
+                self.name
+            ));
+        }
         match &self.admit {
             Some(admit) => admit(remote.clone(), peer.clone()).await,
             None => Ok(()),
@@ -198,6 +211,11 @@ impl Namespace {
             let reason = format!("{} has no event '{event}'.", self.name);
             return Handled::Now(Some(refuse(&reason)));
         };
+        let (standing, need) = (call.peer.standing(), access::need(self.name, &call.event));
+        if !standing.may(need) {
+            let reason = standing.refusal(call.peer.client(), need);
+            return Handled::Now(Some(refuse(&reason)));
+        }
         let (name, event, limit) = (self.name, call.event.clone(), self.limit);
         let failed = move |reason: &str| {
             tracing::warn!(namespace = name, event, reason, "an event failed");

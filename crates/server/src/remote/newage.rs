@@ -3,11 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use callgate_contract::BoxFuture;
 use serde_json::{Value as Json, json};
 
 use super::{
-    Answer, Call, Namespace, Peer, Remote, Rights, auth, clients,
+    Call, Namespace, Peer, Remote, Rights, auth, clients,
     debug::{self, Diary},
     llm, rooms, sillytavern,
 };
@@ -37,33 +36,11 @@ pub(super) struct NewAge {
 }
 
 /// Whoever has a key may enter. One that the operator has not approved yet is good for nothing
-/// until he does, and then at once: hence [`trusted`].
+/// until he does, and then at once.
 pub(super) async fn with_key(_: Remote, peer: Peer) -> Result<(), String> {
     match peer.standing().key {
         Some(_) => Ok(()),
         None => Err(NOT_TRUSTED.to_owned()),
-    }
-}
-
-/// `handler`, for clients and the operator and not for guests.
-pub(super) fn trusted<Handling, A>(
-    handler: impl Fn(Call) -> Handling + Send + Sync + 'static,
-) -> impl Fn(Call) -> BoxFuture<'static, Answer> + Send + Sync + 'static
-where
-    Handling: Future<Output = A> + Send + 'static,
-    A: Into<Answer>,
-{
-    move |call| match call.peer.rights() {
-        Rights::Guest => {
-            let client = call.peer.client();
-            let reason =
-                format!("{NOT_TRUSTED} Approve it with `callgate client approve {client}`.");
-            Box::pin(async { Answer::Refused(reason) })
-        }
-        Rights::Client | Rights::Operator => {
-            let handling = handler(call);
-            Box::pin(async { handling.await.into() })
-        }
     }
 }
 

@@ -1,20 +1,18 @@
 //! Functions that clients offer. Each becomes a method of origin `client:<id>` for as long as the
-//! client is connected, for the client's own user and the operator; it never takes the name of
-//! anybody else's.
+//! client is connected, for the sessions of the key that offers it; it never takes the name of anybody
+//! else's.
 
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Origin, Reply, Role, Value, json as value_json,
+    MethodInfo, Origin, Reply, Value, json as value_json,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
-use super::{
-    Answer, Call, Peer, Remote, Rights, function_call::first_answer, line::locked, progress::Asking,
-};
+use super::{Answer, Call, Peer, Remote, forward::first_answer, line::locked, progress::Asking};
 
 /// Functions of one socket.
 const MAX_FUNCTIONS: usize = 256;
@@ -56,10 +54,6 @@ pub(super) async fn register(call: Call) -> Answer {
     let Json::Array(list) = list else {
         return Answer::Refused("functions is a list of functions.".to_owned());
     };
-    if call.peer.rights() < Rights::Client {
-        let needs = "Offering functions needs a key, or the operator's approval.";
-        return Answer::Refused(needs.to_owned());
-    }
     if list.len() > MAX_FUNCTIONS {
         return Answer::Refused(format!("More than {MAX_FUNCTIONS} functions."));
     }
@@ -98,10 +92,6 @@ fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<
     // Held throughout: two sockets of a client may offer at once.
     let mut offers = locked(&remote.offers().methods);
     let of_client = |offer: &&Arc<ClientMethod>| offer.peer.client() == client;
-    let taken = offers.iter().filter(of_client);
-    if !new.is_empty() && taken.clone().any(|offer| offer.owner != peer.user()) {
-        return Err("A client of this id with another key offers functions already.".to_owned());
-    }
     let before = offers.len();
     offers.retain(|offer| offer.peer != *peer);
     if before == offers.len() && new.is_empty() {
@@ -189,8 +179,9 @@ impl Method for ClientMethod {
         &self.info
     }
 
+    /// Nobody else reads the description either, which a model would take as said by us.
     fn serves(&self, caller: &Caller) -> bool {
-        caller.user == self.owner || caller.role == Role::Operator
+        caller.user == self.owner
     }
 
     fn call<'a>(

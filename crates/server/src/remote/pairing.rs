@@ -2,10 +2,13 @@
 //! from then on the keys it was given are worth something. Keys are shown once, to the client that
 //! they are for.
 
-use callgate_contract::Allowed;
-use callgate_store::{ClientState, Key, NewClient, StoreError};
+use std::time::Duration;
 
-use super::{Peer, Remote, Rights, Standing};
+use callgate_contract::Allowed;
+use callgate_store::{ClientState, Key, NewClient, StoreError, client_owner};
+
+use super::{Peer, Remote, Rights, Standing, functions::GUEST, llm, names, newage::NOT_TRUSTED};
+use crate::scope::CHAT;
 
 /// Of a key that a client was given before it was approved: worth what its client is.
 pub(super) const PAIRED: &str = "paired";
@@ -18,6 +21,12 @@ pub const METHOD: &str = "method:";
 
 /// Valid keys of one client; the oldest make room. Several of its pages may be open.
 const MAX_KEYS: usize = 8;
+
+/// How long a page that is loaded again may take to be seen as gone.
+const LEAVING: Duration = Duration::from_secs(2);
+
+/// Compat(newage): its server's own words, and what to do.
+const ALREADY: &str = "SillyTavern extension already connected. Close the other page first.";
 
 const BROKEN: &str = "The server cannot do this now.";
 
@@ -33,40 +42,90 @@ pub struct ClientKey {
 
 impl Pairing<'_> {
     /// A key for this client alone. Before the operator approves the client it is worth no more
-    /// than none. An approved client gets one only from the page it was approved on: who else says
-    /// its name must hold a key of it.
+    /// than none. There is one such key at a time: the operator's word is for the page or program that
+    /// holds it, and only the same origin gets the next one, once whoever had the last is gone.
     pub async fn identify(&self, peer: &Peer) -> Result<String, String> {
-        let standing = peer.standing();
         let client = peer.client();
-        let store = self.0.store();
-        if standing.rights == Rights::Guest {
-            let asks = NewClient {
-                id: client,
-                kind: peer.kind(),
-                description: peer.description(),
-                origin: peer.origin(),
-            };
-            let known = store.clients().ask(asks).await.map_err(broken)?;
-            self.0.roster().changed();
-            match known.state {
-                ClientState::Pending => {
-                    tracing::info!(
-                        client,
-                        "a client asks to be let in: callgate client approve"
-                    );
-                }
-                ClientState::Approved if known.origin.as_deref() == peer.origin() => {}
-                ClientState::Approved | ClientState::Revoked => {
-                    return Err("Client is not trusted.".to_owned());
-                }
+        if peer.standing().key.is_some() {
+            return Err("You have a key already: go on with it.".to_owned());
+        }
+        self.until_alone(peer).await?;
+        let known = self.0.store().clients().ask(asks(peer)).await;
+        let known = known.map_err(broken)?;
+        self.0.roster().changed();
+        match known.state {
+            ClientState::Pending => {
+                tracing::info!(
+                    client,
+                    "a client asks to be let in: callgate client approve"
+                );
+            }
+            ClientState::Approved if known.origin.as_deref() == peer.origin() => {}
+            ClientState::Approved | ClientState::Revoked => {
+                return Err(NOT_TRUSTED.to_owned());
             }
         }
-        self.make(client, &[PAIRED.to_owned()]).await
+        self.pair(peer).await
+    }
+
+    /// While somebody else under this id holds the client's key, nobody gets another: they would be
+    /// let in by an approval that was not theirs.
+    async fn until_alone(&self, peer: &Peer) -> Result<(), String> {
+        let others = || {
+            let sockets = self.0.roster().sockets(peer.client());
+            sockets.iter().any(|socket| socket.standing().key.is_some())
+        };
+        // A page that is loaded again may arrive before its old connection is seen to end.
+        let patience = tokio::time::Instant::now() + LEAVING;
+        while others() {
+            if tokio::time::Instant::now() >= patience {
+                return Err(ALREADY.to_owned());
+            }
+            tokio::time::sleep(LEAVING / 20).await;
+        }
+        Ok(())
+    }
+
+    /// Makes the one key that the operator's word is about, and ends those before.
+    async fn pair(&self, peer: &Peer) -> Result<String, String> {
+        let store = self.0.store();
+        let client = peer.client();
+        let scopes = [PAIRED.to_owned()];
+        let made = store.keys().create_asking(&scopes, client).await;
+        let (id, text) = made.map_err(broken)?;
+        let held = store.clients().hold(asks(peer), &id).await;
+        if !held.map_err(broken)? {
+            store.keys().revoke(&id).await.map_err(broken)?;
+            return Err(NOT_TRUSTED.to_owned());
+        }
+        // Two may ask at the same moment, and the last one holds it; both see to it that no other does.
+        let known = store.clients().find(client).await.map_err(broken)?;
+        let current = known.and_then(|known| known.key);
+        for key in store.keys().of_client(client).await.map_err(broken)? {
+            if key.scopes == scopes && Some(&key.id) != current.as_ref() {
+                let _ = store.keys().revoke(&key.id).await;
+            }
+        }
+        match current == Some(id) {
+            true => Ok(text),
+            false => Err(ALREADY.to_owned()),
+        }
     }
 
     /// A key with full rights of a client, for the operator to hand on.
     pub async fn issue(&self, client: &str) -> Result<String, String> {
-        self.make(client, &[METHODS.to_owned()]).await
+        let key = self.make(client, &[METHODS.to_owned()]).await?;
+        self.handed_over(client);
+        Ok(key)
+    }
+
+    /// The operator has made a key for this client: whoever used its id by another key does so no more.
+    pub fn handed_over(&self, client: &str) {
+        for peer in self.0.roster().sockets(client) {
+            if peer.rights() == Rights::Guest || peer.user() != client_owner(client) {
+                peer.disconnect();
+            }
+        }
     }
 
     /// Makes every key of the client useless, and hangs up on it. False if it had none.
@@ -99,12 +158,14 @@ impl Pairing<'_> {
     pub async fn decide(&self, client: &str, state: ClientState) -> Result<(), StoreError> {
         let store = self.0.store();
         store.clients().decide(client, state).await?;
+        let known = store.clients().find(client).await?;
+        let held = known.and_then(|known| known.key);
         for peer in self.0.roster().sockets(client) {
             let paired = peer.standing().paired;
             match state {
-                ClientState::Approved if paired => {
-                    let key = peer.standing().key.clone();
-                    peer.change_standing(Standing::paired(key, state));
+                ClientState::Approved if paired && peer.standing().key == held => {
+                    peer.change_standing(Standing::paired(held.clone(), state));
+                    llm::let_in(self.0, &peer);
                 }
                 ClientState::Revoked if paired || peer.rights() == Rights::Guest => {
                     peer.disconnect();
@@ -151,28 +212,29 @@ impl Standing {
             key: None,
             paired: false,
             owned: false,
+            full: false,
+            chats: false,
             methods: Allowed::Only(vec!["readJsonFromFile".to_owned()]),
         }
     }
 
     /// Of a key that the client was given when it asked.
     pub(super) fn paired(key: Option<String>, state: ClientState) -> Self {
-        let guest = Standing::guest();
-        let approved = state == ClientState::Approved;
-        Standing {
-            rights: if approved {
-                Rights::Client
-            } else {
-                guest.rights
-            },
-            methods: if approved {
-                Allowed::All
-            } else {
-                guest.methods
-            },
+        let guest = Standing {
             key,
             paired: true,
             owned: true,
+            ..Standing::guest()
+        };
+        match state {
+            ClientState::Pending | ClientState::Revoked => guest,
+            ClientState::Approved => Standing {
+                rights: Rights::Client,
+                methods: Allowed::All,
+                full: true,
+                chats: true,
+                ..guest
+            },
         }
     }
 
@@ -183,6 +245,8 @@ impl Standing {
             .scopes
             .iter()
             .filter_map(|held| held.strip_prefix(METHOD));
+        let named: Vec<String> = named.map(str::to_owned).collect();
+        let full = has(OPERATOR) || has(METHODS);
         Standing {
             rights: if has(OPERATOR) {
                 Rights::Operator
@@ -192,11 +256,33 @@ impl Standing {
             key: Some(key.id.clone()),
             paired: false,
             owned: key.client.is_some(),
-            methods: match has(OPERATOR) || has(METHODS) {
+            full,
+            // A turn has all of its persona's methods: it is not for a key that names a few.
+            chats: full || (has(CHAT) && named.is_empty()),
+            methods: match full {
                 true => Allowed::All,
-                false => Allowed::Only(named.map(str::to_owned).collect()),
+                false => Allowed::Only(named),
             },
         }
+    }
+
+    /// The person on whose behalf a client of this id acts, in the gate's words.
+    pub(super) fn user(&self, client: &str) -> String {
+        match (self.rights, &self.key) {
+            (Rights::Operator, _) => OPERATOR.to_owned(),
+            (Rights::Client, Some(key)) if !self.owned => names::of_key(key),
+            (Rights::Client, _) => client_owner(client),
+            (Rights::Guest, _) => format!("{GUEST}{client}"),
+        }
+    }
+}
+
+fn asks(peer: &Peer) -> NewClient<'_> {
+    NewClient {
+        id: peer.client(),
+        kind: peer.kind(),
+        description: peer.description(),
+        origin: peer.origin(),
     }
 }
 

@@ -18,7 +18,6 @@ use uuid::Uuid;
 
 use super::{
     Gone, Remote,
-    functions::GUEST,
     identity::{Identity, Rights, Standing},
     line::{self, Engine, locked},
     namespace::Namespace,
@@ -79,8 +78,8 @@ impl Peer {
         }))
     }
 
-    /// The id the client calls itself by. Its key, if it has one, may use this id; nobody else who
-    /// is connected under it belongs to another.
+    /// The id the client calls itself by. Of those that were let in, all under this id act for one
+    /// and the same user.
     pub fn client(&self) -> &str {
         &self.0.identity.client
     }
@@ -122,13 +121,7 @@ impl Peer {
 
     /// The person on whose behalf this client acts, in the gate's words.
     pub fn user(&self) -> String {
-        let standing = self.standing();
-        match (standing.rights, &standing.key) {
-            (Rights::Operator, _) => "operator".to_owned(),
-            (Rights::Client, Some(key)) if !standing.owned => format!("key-{key}"),
-            (Rights::Client, _) => format!("client-{}", self.client()),
-            (Rights::Guest, _) => format!("{GUEST}{}", self.client()),
-        }
+        self.standing().user(self.client())
     }
 
     /// The chat of this client alone.

@@ -20,6 +20,7 @@ use super::{
     Peer, Remote,
     identity::Identity,
     line::{self, Engine},
+    names,
     namespace::{Call, Handled, Namespace},
     packet,
     quiet::quietly,
@@ -178,6 +179,8 @@ impl Server {
             let identity = Identity::establish(&self.remote, auth, parts).await?;
             let peer = Peer::new(&self.remote, &self.namespace, &self.engine, identity);
             self.namespace.admit(&self.remote, &peer).await?;
+            // Last: who is not let in takes no name either.
+            names::claim(&self.remote, &peer).await?;
             Ok(peer)
         }));
         match tokio::time::timeout(ADMISSION, deciding).await {

@@ -15,12 +15,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callgate_store::{
-    MAX_RESOURCES, Resource, Store,
+    MAX_RESOURCES, Resource, Store, StoreError,
     files::{EntryKind, FileError},
 };
 use serde_json::{Value as Json, json};
 
-use super::{functions::GUEST, paths::Paths};
+use super::{functions::GUEST, pairing::OPERATOR, paths::Paths};
 
 /// First parts of addresses that are ours.
 const RESERVED: [&str; 16] = [
@@ -110,6 +110,11 @@ impl Statics {
 
     async fn declare(&self, user: &str, url: &str, path: &Json) -> Result<(), String> {
         let url = canonical_url(url)?;
+        if let Some(other) = self.owner_above(user, &url) {
+            return Err(format!(
+                "{other} belongs to another client: choose another address"
+            ));
+        }
         let name = self
             .0
             .paths
@@ -133,15 +138,30 @@ impl Statics {
             client: user.to_owned(),
         };
         let kept = self.0.store.resources().put(&resource).await;
-        kept.map_err(|error| {
-            tracing::warn!(%error, "a static resource cannot be kept");
-            "the server cannot keep it".to_owned()
+        kept.map_err(|error| match error {
+            error @ (StoreError::AddressTaken(_) | StoreError::TooMany { .. }) => error.to_string(),
+            error => {
+                tracing::warn!(%error, "a static resource cannot be kept");
+                "the server cannot keep it".to_owned()
+            }
         })?;
         self.write(|table| {
             table.retain(|known| known.url != resource.url);
             table.push(resource);
         });
         Ok(())
+    }
+
+    /// An address that is another's and has this one below it, or is this one.
+    fn owner_above(&self, user: &str, url: &str) -> Option<String> {
+        let table = self.0.table.read().unwrap_or_else(PoisonError::into_inner);
+        let covers = |known: &&Resource| {
+            let rest = url.strip_prefix(known.url.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let others = table.iter().filter(|known| known.client != user);
+        let mut above = others.filter(covers).filter(|_| user != OPERATOR);
+        above.next().map(|known| known.url.clone())
     }
 
     /// `None` if nothing is declared for this address.

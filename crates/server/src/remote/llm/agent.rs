@@ -21,10 +21,10 @@ use super::{
     stream::Stream,
     talk,
 };
-use crate::remote::{Call, Peer, Remote, Rights, line::locked};
+use crate::remote::{Call, Peer, Remote, Rights, line::locked, rooms};
 
 /// As which clients name it: requests to the server itself are ours to answer.
-pub(super) const NAME: &str = "server";
+pub(in crate::remote) const NAME: &str = "server";
 
 /// Of sessions that are a room's or a client's own.
 const PLATFORM: &str = "remote";
@@ -54,7 +54,7 @@ pub(super) async fn ask(
         session: session.clone(),
         sender: Sender {
             id: peer.user(),
-            name: peer.client().to_owned(),
+            name: peer.identity().to_owned(),
         },
         parts: vec![Part::text(text)],
         // A request that is repeated, after a broken connection say, is the same message.
@@ -235,7 +235,7 @@ impl Outbox for Outlet {
 
 async fn deliver(remote: &Remote, id: i64, message: &Message) -> Result<(), String> {
     let place = message.session.id();
-    let listeners = match message.session.kind() {
+    let listeners: Vec<String> = match message.session.kind() {
         SessionType::GroupMessage => {
             let room = remote
                 .store()
@@ -264,10 +264,8 @@ async fn deliver(remote: &Remote, id: i64, message: &Message) -> Result<(), Stri
         "outputId": output,
     });
     let mut heard = false;
-    for peer in listeners
-        .iter()
-        .flat_map(|client| remote.roster().of("/llm", client))
-    {
+    let names = listeners.iter().map(String::as_str);
+    for peer in rooms::all_bearing(remote, "/llm", names) {
         heard |= peer.emit("message", std::slice::from_ref(&told)).is_ok();
     }
     if !heard {
@@ -293,10 +291,16 @@ pub(super) fn catch_up(remote: &Remote, peer: &Peer) {
         return;
     };
     let own = peer.session().clone();
-    let (remote, client) = (remote.clone(), peer.client().to_owned());
+    let mut names = vec![peer.client().to_owned(), peer.identity().to_owned()];
+    names.dedup();
+    let remote = remote.clone();
     tokio::spawn(async move {
         agent.deliver(&own).await;
-        for room in remote.store().rooms().of(&client).await.unwrap_or_default() {
+        let mut rooms = Vec::new();
+        for name in &names {
+            rooms.extend(remote.store().rooms().of(name).await.unwrap_or_default());
+        }
+        for room in rooms {
             if let Ok(session) = SessionKey::new(PLATFORM, SessionType::GroupMessage, &room) {
                 agent.deliver(&session).await;
             }

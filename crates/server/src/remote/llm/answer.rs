@@ -19,7 +19,7 @@ use super::{
     stream::Stream,
     talk,
 };
-use crate::remote::{Call, Namespace, Remote, Rights, debug::Level, line::locked, rooms::tell};
+use crate::remote::{Call, Namespace, Remote, debug::Level, line::locked, rooms::tell};
 
 /// After the last piece.
 const QUIET: Duration = Duration::from_secs(3);
@@ -86,9 +86,6 @@ fn take(call: &Call, piece: impl FnOnce(String) -> Option<Piece>) {
 
 /// What this client was asked, if it was.
 fn asked(call: &Call) -> Option<Arc<Asked>> {
-    if call.peer.rights() == Rights::Guest {
-        return None;
-    }
     let request = call.first().get("requestId")?;
     call.remote.newage().chat.find(call.peer.client(), request)
 }

@@ -22,7 +22,6 @@ use crate::remote::{
     rooms::{
         self,
         policy::{Policy, usable},
-        tell,
     },
 };
 
@@ -88,18 +87,19 @@ impl Asked {
 
     /// The sockets of whoever asked, and of the room as it is now.
     pub(super) async fn hearers(&self, remote: &Remote) -> Vec<Peer> {
-        let roster = remote.roster();
-        let mut hearers = roster.of("/llm", &self.asker);
-        for member in self.others(remote).await {
-            hearers.extend(roster.of("/llm", &member));
-        }
-        hearers
+        let others = self.others(remote).await;
+        let names = others.iter().chain([&self.asker]).map(String::as_str);
+        rooms::all_bearing(remote, "/llm", names)
     }
 
     /// As [`Asked::hearers`]; for whoever asked it is kept if they are away.
     pub(super) async fn tell(&self, remote: &Remote, event: &str, data: Json) {
-        for member in self.others(remote).await {
-            tell(remote, "/llm", &member, event, data.clone());
+        let others = self.others(remote).await;
+        for peer in rooms::all_bearing(remote, "/llm", others.iter().map(String::as_str)) {
+            // Whoever asked is told below, or finds it later.
+            if peer.identity() != self.asker && peer.client() != self.asker {
+                let _ = peer.emit(event, std::slice::from_ref(&data));
+            }
         }
         remote.newage().chat.send(remote, &self.asker, event, data);
     }
@@ -157,7 +157,7 @@ impl Chat {
 
     /// To the client's sockets; kept for it if it has none just now.
     pub(super) fn send(&self, remote: &Remote, client: &str, event: &str, data: Json) {
-        let peers = remote.roster().of("/llm", client);
+        let peers = remote.roster().bearing("/llm", client);
         let mut told = false;
         for peer in peers {
             told |= peer.emit(event, std::slice::from_ref(&data)).is_ok();
@@ -174,9 +174,11 @@ impl Chat {
 
     /// What the client missed while it was away.
     pub(super) fn catch_up(&self, peer: &Peer) {
-        let missed = locked(&self.missed).remove(peer.client());
-        for (event, data) in missed.into_iter().flatten() {
-            let _ = peer.emit(&event, &[data]);
+        for name in [peer.identity(), peer.client()] {
+            let missed = locked(&self.missed).remove(name);
+            for (event, data) in missed.into_iter().flatten() {
+                let _ = peer.emit(&event, &[data]);
+            }
         }
     }
 }
@@ -210,7 +212,7 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
     let role = wanted
         .room
         .as_ref()
-        .and_then(|room| room.role_of(call.peer.client()));
+        .and_then(|room| rooms::role_in(&call.peer, room));
     let host = role.is_none_or(|role| role > RoomRole::Guest);
     let waits = mode == RoomMode::HostSubmit && !host;
     let body = {
@@ -219,7 +221,7 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
         body
     };
     let said = NewRoomMessage {
-        identity: call.peer.client().to_owned(),
+        identity: call.peer.identity().to_owned(),
         is_response: false,
         waiting: waits,
         body,
@@ -267,7 +269,9 @@ async fn read(call: &Call) -> Result<Wanted, String> {
                 .get(name)
                 .await
                 .map_err(unstored)?;
-            let member = room.as_ref().and_then(|room| room.member(own));
+            let member = room
+                .as_ref()
+                .and_then(|room| rooms::member_of(&call.peer, room));
             let is_own = room.is_none() && (name == own || name == call.peer.identity());
             if member.is_none() && !is_own {
                 return Err("Invalid or unauthorized target room.".to_owned());
@@ -301,8 +305,10 @@ fn merged(guests: &[RoomMessage], host: &str) -> String {
 }
 
 async fn send(call: &Call, wanted: Wanted, mode: RoomMode) -> Result<(), String> {
-    let asker = call.peer.client();
-    let (policy, usable) = usable(&call.remote, asker).await.map_err(unstored)?;
+    let asker = call.peer.identity();
+    let (policy, usable) = usable(&call.remote, call.peer.client())
+        .await
+        .map_err(unstored)?;
     let targets = match (wanted.targets.as_slice(), policy) {
         ([], Policy::Broadcast) => usable.clone(),
         ([], _) => usable.iter().take(1).cloned().collect(),

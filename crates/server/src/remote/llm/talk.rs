@@ -9,36 +9,29 @@ use uuid::Uuid;
 use super::request::place;
 use crate::remote::{
     Call, Namespace, Remote, Rights,
-    newage::{UNAUTHORIZED, fine, trusted, unstored},
-    rooms::{manages, tell_all},
+    newage::{UNAUTHORIZED, fine, unstored},
+    rooms::{manages, role_in, tell_all},
 };
 
 /// Compat(newage): messages of one page.
 const PAGE: usize = 50;
 const MAX_CONTEXT: u32 = 5_000;
 /// Who says what nobody said.
-const SYSTEM: &str = "System";
+pub(in crate::remote) const SYSTEM: &str = "System";
 
 pub(super) fn on(namespace: Namespace) -> Namespace {
     namespace
-        .on("EDIT_MESSAGE", trusted(edit))
-        .on("DELETE_MESSAGE", trusted(delete))
-        .on("CLEAR_MESSAGES", trusted(clear))
-        .on("GET_FULL_CONTEXT", trusted(context))
-        .on("GET_OFFLINE_MESSAGES", trusted(context))
-        .on(
-            "START_TYPING",
-            trusted(async |call| is(call, "typing").await),
-        )
-        .on("STOP_TYPING", trusted(async |call| is(call, "idle").await))
-        .on(
-            "START_PROCESSING",
-            trusted(async |call| is(call, "processing").await),
-        )
-        .on(
-            "STOP_PROCESSING",
-            trusted(async |call| is(call, "idle").await),
-        )
+        .on("EDIT_MESSAGE", edit)
+        .on("DELETE_MESSAGE", delete)
+        .on("CLEAR_MESSAGES", clear)
+        .on("GET_FULL_CONTEXT", context)
+        .on("GET_OFFLINE_MESSAGES", context)
+        .on("START_TYPING", async |call| is(call, "typing").await)
+        .on("STOP_TYPING", async |call| is(call, "idle").await)
+        .on("START_PROCESSING", async |call| {
+            is(call, "processing").await
+        })
+        .on("STOP_PROCESSING", async |call| is(call, "idle").await)
 }
 
 /// A system's message in the room.
@@ -131,7 +124,7 @@ async fn show(remote: &Remote, place: &str, event: &str, mut data: Json) {
 /// The place that the call names, if the caller is in it.
 async fn own_place(call: &Call) -> Result<Room, String> {
     let room = place(call).await?;
-    let member = room.role_of(call.peer.client()).is_some();
+    let member = role_in(&call.peer, &room).is_some();
     match member || call.peer.rights() == Rights::Operator {
         true => Ok(room),
         false => Err(format!("You are not a member of room {}.", room.name)),
@@ -145,7 +138,7 @@ async fn may_change(call: &Call, room: &Room, id: Uuid) -> Result<(), String> {
     }
     let message = call.remote.store().rooms().message(&room.name, id).await;
     match message.map_err(unstored)? {
-        Some(message) if message.identity == call.peer.client() => Ok(()),
+        Some(message) if message.identity == call.peer.identity() => Ok(()),
         _ => Err(UNAUTHORIZED.to_owned()),
     }
 }
@@ -241,7 +234,7 @@ async fn context(call: Call) -> Result<Json, String> {
 /// Tells the room what the caller is doing.
 async fn is(call: Call, status: &str) -> Result<Json, String> {
     let room = own_place(&call).await?;
-    status_of(&call.remote, &room, call.peer.client(), status);
+    status_of(&call.remote, &room, call.peer.identity(), status);
     Ok(fine(json!({})))
 }
 

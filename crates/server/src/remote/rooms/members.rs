@@ -7,19 +7,19 @@ use serde_json::{Value as Json, json};
 use super::{manages, room, tell, word};
 use crate::remote::{
     Call, Namespace, Remote, llm,
-    newage::{UNAUTHORIZED, fine, named, trusted, unstored},
+    newage::{UNAUTHORIZED, fine, named, unstored},
 };
 
 const ROLES: &str = "master, manager, guest";
 
 pub(super) fn on(namespace: Namespace) -> Namespace {
     namespace
-        .on("ADD_CLIENT_TO_ROOM", trusted(add))
-        .on("REMOVE_CLIENT_FROM_ROOM", trusted(remove))
-        .on("KICK_MEMBER", trusted(kick))
-        .on("SET_MEMBER_ROLE", trusted(set_role))
-        .on("MUTE_MEMBER", trusted(mute))
-        .on("UNMUTE_MEMBER", trusted(unmute))
+        .on("ADD_CLIENT_TO_ROOM", add)
+        .on("REMOVE_CLIENT_FROM_ROOM", remove)
+        .on("KICK_MEMBER", kick)
+        .on("SET_MEMBER_ROLE", set_role)
+        .on("MUTE_MEMBER", mute)
+        .on("UNMUTE_MEMBER", unmute)
 }
 
 /// Compat(newage): documents say `identity`, the extension `clientId`, some events `target...`.
@@ -136,7 +136,7 @@ async fn mute(call: Call) -> Result<Json, String> {
         .map_err(unstored)?;
     let muted = json!({
         "identity": client,
-        "mutedBy": call.peer.client(),
+        "mutedBy": call.peer.identity(),
         "mutedUntil": until.to_string(),
         "duration": seconds.map_or(json!("permanent"), Json::from),
         "roomName": room.name,
@@ -154,7 +154,7 @@ async fn unmute(call: Call) -> Result<Json, String> {
         .map_err(unstored)?;
     let unmuted = json!({
         "identity": client,
-        "unmutedBy": call.peer.client(),
+        "unmutedBy": call.peer.identity(),
         "roomName": room.name,
     });
     tell(&call.remote, "/llm", &client, "MEMBER_UNMUTED", unmuted);

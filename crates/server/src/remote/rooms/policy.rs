@@ -12,8 +12,10 @@ use serde_json::{Value as Json, json};
 
 use super::word;
 use crate::remote::{
-    Call, Namespace, Peer, Remote, Rights, clients,
-    newage::{fine, named, operator, trusted, unstored},
+    Call, Namespace, Peer, Remote,
+    access::Need,
+    clients,
+    newage::{fine, named, operator, unstored},
 };
 
 const POLICY: &str = "remote.policy";
@@ -42,11 +44,11 @@ type Assigned = BTreeMap<String, Vec<String>>;
 
 pub(super) fn on(namespace: Namespace) -> Namespace {
     namespace
-        .on("SET_CONNECTION_POLICY", trusted(set))
-        .on("GET_CONNECTION_POLICY", trusted(get))
-        .on("ASSIGN_EXTENSION_TO_CLIENT", trusted(assign))
-        .on("GET_ASSIGNMENTS", trusted(all))
-        .on("GET_ASSIGNMENTS_FOR_ROOM", trusted(of_room))
+        .on("SET_CONNECTION_POLICY", set)
+        .on("GET_CONNECTION_POLICY", get)
+        .on("ASSIGN_EXTENSION_TO_CLIENT", assign)
+        .on("GET_ASSIGNMENTS", all)
+        .on("GET_ASSIGNMENTS_FOR_ROOM", of_room)
 }
 
 /// The SillyTavern clients that are ready for requests.
@@ -63,7 +65,7 @@ pub(in crate::remote) fn extensions(remote: &Remote) -> Vec<String> {
 }
 
 fn is_one(peer: &Peer) -> Option<String> {
-    let one = peer.kind() == SILLY_TAVERN && peer.rights() > Rights::Guest;
+    let one = peer.kind() == SILLY_TAVERN && peer.standing().may(Need::Client);
     one.then(|| peer.client().to_owned())
 }
 
@@ -85,7 +87,8 @@ pub(in crate::remote) async fn usable(
 
 /// Tells every client in `/rooms` what it may use now.
 pub(in crate::remote) async fn announce(remote: &Remote) {
-    let listening = remote.roster().everyone("/rooms");
+    let mut listening = remote.roster().everyone("/rooms");
+    listening.retain(|peer| peer.standing().may(Need::Client));
     if listening.is_empty() {
         return;
     }

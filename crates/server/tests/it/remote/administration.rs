@@ -85,7 +85,7 @@ async fn a_client_is_seen_admitted_and_shut_out_over_http() {
     let auth = json!({ "clientId": "page", "clientType": "test", "key": "getKey" });
     client.join("/function_call", auth).await.unwrap();
     until(&mut events, r#""clients""#).await;
-    let peers = scene.remote.roster().of("/function_call", "page");
+    let peers = scene.remote.roster().sockets("page");
     let asked = scene.remote.clients().identify(peers.last().unwrap()).await;
     asked.unwrap();
     let seen = office.client("page").await;

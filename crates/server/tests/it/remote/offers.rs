@@ -39,6 +39,12 @@ fn arguments(values: &[i64]) -> Arguments {
     }
 }
 
+/// Code of the client's own user.
+fn user_of(scene: &Scene, client: &str) -> Caller {
+    let user = scene.remote.roster().of("/function_call", client)[0].user();
+    caller(&user, Role::User, Surface::Code)
+}
+
 /// Answers one call as `add` would.
 async fn add(client: &mut Client) {
     let (event, data, id) = client.event().await;
@@ -55,7 +61,7 @@ async fn add(client: &mut Client) {
 }
 
 #[tokio::test]
-async fn code_and_tools_of_the_clients_user_and_the_operator_can_call_them() {
+async fn code_and_tools_of_the_clients_own_user_can_call_them_and_nobody_else() {
     let scene = Scene::new().await;
     let mut client = scene.client("adder").await;
     let ack = client
@@ -68,7 +74,7 @@ async fn code_and_tools_of_the_clients_user_and_the_operator_can_call_them() {
     let own = scene.remote.roster().of("/function_call", "adder")[0].user();
     for (user, role, sees) in [
         (own.as_str(), Role::User, true),
-        ("operator", Role::Operator, true),
+        ("operator", Role::Operator, false),
         ("somebody", Role::User, false),
     ] {
         for surface in [Surface::Code, Surface::ToolCall, Surface::Remote] {
@@ -91,8 +97,8 @@ async fn code_and_tools_of_the_clients_user_and_the_operator_can_call_them() {
         }
     }
     drop(client);
-    let operator = caller("operator", Role::Operator, Surface::Code);
-    while scene.gate.find_for(&operator, "plus").is_some() {
+    let own = caller(&own, Role::User, Surface::Code);
+    while scene.gate.find_for(&own, "plus").is_some() {
         tokio::task::yield_now().await;
     }
 }
@@ -108,24 +114,19 @@ async fn a_client_takes_nobodys_name() {
         )
         .await;
     assert_eq!(ack["success"], true);
-    let operator = caller("operator", Role::Operator, Surface::Code);
+    let own = user_of(&scene, "adder");
     for name in ["add", "nothing"] {
-        let meant = scene.gate.find_for(&operator, name).unwrap();
+        let meant = scene.gate.find_for(&own, name).unwrap();
         assert_eq!(meant.info().origin, Origin::Builtin, "{name}");
     }
     let calling = scene
         .gate
-        .call(&operator, 1, "client:adder/add", arguments(&[4, 5]));
+        .call(&own, 1, "client:adder/add", arguments(&[4, 5]));
     let (made, ()) = tokio::join!(calling, add(&mut client));
     assert_eq!(made.unwrap().value, Value::Int(9), "by its full name");
 
-    // Another key under the same id cannot replace them.
-    let mut other = scene.client("adder").await;
-    let refused = other
-        .ask("REGISTER_FUNCTIONS", &[json!([offer("add")])])
-        .await;
-    assert_eq!(refused["success"], false, "{refused}");
-    let mut guest = scene.guest("adder").await;
+    // A guest offers nothing.
+    let mut guest = scene.guest("guest").await;
     let refused = guest
         .ask("REGISTER_FUNCTIONS", &[json!([offer("add")])])
         .await;
@@ -142,7 +143,7 @@ async fn a_client_takes_nobodys_name() {
 async fn offering_again_replaces_and_bad_offers_are_refused_with_a_reason() {
     let scene = Scene::new().await;
     let mut client = scene.client("adder").await;
-    let operator = caller("operator", Role::Operator, Surface::Code);
+    let own = user_of(&scene, "adder");
     for names in [&["one", "two"][..], &["two", "three"]] {
         let offers: Vec<Json> = names.iter().map(|name| offer(name)).collect();
         let ack = client
@@ -150,8 +151,8 @@ async fn offering_again_replaces_and_bad_offers_are_refused_with_a_reason() {
             .await;
         assert_eq!(ack["success"], true, "{ack}");
     }
-    assert!(scene.gate.find_for(&operator, "one").is_none());
-    assert!(scene.gate.find_for(&operator, "three").is_some());
+    assert!(scene.gate.find_for(&own, "one").is_none());
+    assert!(scene.gate.find_for(&own, "three").is_some());
     for bad in [
         json!([{ "name": "no identifier" }]),
         json!([{ "description": "nameless" }]),
@@ -188,8 +189,8 @@ async fn a_client_says_how_far_it_is_and_hears_how_far_others_are() {
         progress: Onlooker::new(move |progress| told.lock().unwrap().push(progress)),
         ..CallRequest::new(1, "plus", arguments(&[1, 2]))
     };
-    let operator = caller("operator", Role::Operator, Surface::Code);
-    let calling = scene.gate.dispatch(&operator, request);
+    let own = user_of(&scene, "adder");
+    let calling = scene.gate.dispatch(&own, request);
     let serving = async {
         let (_, data, id) = client.event().await;
         let request = &data[0]["requestId"];

@@ -1,6 +1,10 @@
 //! [`Scene`]: a server of remote clients alone, with a few methods whose effects can be seen.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use callgate_contract::{Effect, Exposure, Kind, MethodError, Value};
 use callgate_gate::{Call, Gate, GatePolicy, method};
@@ -24,6 +28,8 @@ pub struct Scene {
     pub remote: Remote,
     pub address: String,
     pub witness: Arc<Witness>,
+    /// Of the clients that came by id: an id belongs to the key that used it first.
+    keys: Mutex<HashMap<String, String>>,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
@@ -81,6 +87,7 @@ impl Scene {
             remote,
             address,
             witness,
+            keys: Mutex::default(),
             stop,
             serving,
         }
@@ -91,8 +98,11 @@ impl Scene {
         self.remote.close();
         drop(self.stop);
         self.serving.await.unwrap();
-        let Scene { home, .. } = self;
-        Scene::at(home, RemoteSettings::default()).await
+        let Scene { home, keys, .. } = self;
+        Scene {
+            keys,
+            ..Scene::at(home, RemoteSettings::default()).await
+        }
     }
 
     pub async fn key(&self) -> String {
@@ -100,9 +110,20 @@ impl Scene {
         made.unwrap().1
     }
 
-    /// In `/function_call`, with a key of its own.
+    /// Of any scopes.
+    pub async fn key_for(&self, scopes: &[&str]) -> String {
+        let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
+        self.store.keys().create(&scopes).await.unwrap().1
+    }
+
+    /// In `/function_call`, with a key of its own, which is the same for the same id.
     pub async fn client(&self, id: &str) -> Client {
-        let key = self.key().await;
+        let known = self.keys.lock().unwrap().get(id).cloned();
+        let key = match known {
+            Some(key) => key,
+            None => self.key().await,
+        };
+        self.keys.lock().unwrap().insert(id.to_owned(), key.clone());
         let auth = json!({ "clientId": id, "clientType": "test", "key": key });
         Client::connect(&self.address, "/function_call", auth)
             .await

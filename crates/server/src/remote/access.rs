@@ -1,0 +1,228 @@
+//! Which scope each event needs: one table, asked before any handler runs. What is not in it is the
+//! operator's alone, so that an event somebody forgot opens nothing.
+
+use callgate_contract::Allowed;
+
+use super::{
+    Rights, Standing,
+    newage::{NOT_TRUSTED, UNAUTHORIZED},
+};
+
+/// What a key must be made for. A client that the operator approved has all but the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Nothing: the handler itself looks at who asks.
+    Nothing,
+    /// `methods` or `method:NAME`: to call what the key names. A guest has a little of it.
+    Call,
+    /// `chat` or `methods`: to ask for answers, and to take part in rooms it was let into.
+    Chat,
+    /// `methods`: to be a client among others: seen, called, with functions and rooms of its own.
+    Client,
+    Operator,
+}
+
+/// Events of one need.
+type Row = (Need, &'static [&'static str]);
+
+const TABLE: &[(&str, &[Row])] = &[
+    (
+        "/function_call",
+        &[
+            (Need::Call, &["FUNCTION_CALL"]),
+            (Need::Client, &["REGISTER_FUNCTIONS", "FUNCTION_PROGRESS"]),
+        ],
+    ),
+    (
+        "/sillytavern",
+        &[(
+            Need::Nothing,
+            &["IDENTIFY_SILLYTAVERN", "CLIENT_DISCONNECTED"],
+        )],
+    ),
+    (
+        "/auth",
+        &[
+            (
+                Need::Client,
+                &["GET_CLIENT_KEY", "GET_SILLYTAVERN_EXTENSION"],
+            ),
+            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+        ],
+    ),
+    (
+        "/clients",
+        &[
+            (
+                Need::Client,
+                &[
+                    "GET_CLIENT_LIST",
+                    "UPDATE_CONNECTED_CLIENTS",
+                    "GET_ALL_CLIENT_KEYS",
+                    "GET_CLIENT_KEY",
+                    "GET_ROOMS",
+                    "GET_CLIENTS_IN_ROOM",
+                ],
+            ),
+            (
+                Need::Operator,
+                &["GENERATE_CLIENT_KEY", "REMOVE_CLIENT_KEY"],
+            ),
+            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+        ],
+    ),
+    (
+        "/rooms",
+        &[
+            (
+                Need::Client,
+                &[
+                    "GET_ROOMS",
+                    "GET_CLIENTS_IN_ROOM",
+                    "CREATE_ROOM",
+                    "DELETE_ROOM",
+                    "SET_ROOM_MESSAGE_REQUEST_MODE",
+                    "ADD_CLIENT_TO_ROOM",
+                    "REMOVE_CLIENT_FROM_ROOM",
+                    "KICK_MEMBER",
+                    "SET_MEMBER_ROLE",
+                    "MUTE_MEMBER",
+                    "UNMUTE_MEMBER",
+                    "GET_CONNECTION_POLICY",
+                    "GET_ASSIGNMENTS",
+                    "GET_ASSIGNMENTS_FOR_ROOM",
+                ],
+            ),
+            (
+                Need::Operator,
+                &["SET_CONNECTION_POLICY", "ASSIGN_EXTENSION_TO_CLIENT"],
+            ),
+            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+        ],
+    ),
+    (
+        "/llm",
+        &[
+            (
+                Need::Chat,
+                &[
+                    "LLM_REQUEST",
+                    "EDIT_MESSAGE",
+                    "DELETE_MESSAGE",
+                    "CLEAR_MESSAGES",
+                    "GET_FULL_CONTEXT",
+                    "GET_OFFLINE_MESSAGES",
+                    "START_TYPING",
+                    "STOP_TYPING",
+                    "START_PROCESSING",
+                    "STOP_PROCESSING",
+                    "$stream-read",
+                    "$stream-error",
+                    "$stream-end",
+                ],
+            ),
+            // To answer what others ask.
+            (
+                Need::Client,
+                &[
+                    "ERROR",
+                    "CLIENT_STREAM_START",
+                    "CLIENT_STREAM_DATA_FIRST",
+                    "CLIENT_STREAM_DATA_MIDDLE",
+                    "CLIENT_STREAM_DATA_LAST",
+                    "CLIENT_STREAM_DATA_RETRY",
+                    "CLIENT_STREAM_DATA_FAILED",
+                    "CLIENT_STREAM_END",
+                ],
+            ),
+            // Also asks whether the connection lives, before the operator has decided.
+            (Need::Nothing, &["message", "CLIENT_DISCONNECTED"]),
+        ],
+    ),
+    (
+        "/debug",
+        &[
+            (
+                Need::Operator,
+                &["SERVER_STATUS", "TOGGLE_DEBUG_MODE", "READ_LOG"],
+            ),
+            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+        ],
+    ),
+];
+
+pub(super) fn need(namespace: &str, event: &str) -> Need {
+    let found = rows(namespace).find(|(_, events)| events.contains(&event));
+    found.map_or(Need::Operator, |(need, _)| *need)
+}
+
+/// May it do anything here that not everybody may? A namespace that asks for nothing is for all who may
+/// do anything anywhere.
+pub(super) fn is_of_use(namespace: &str, standing: &Standing) -> bool {
+    let asking = || rows(namespace).filter(|(need, _)| *need != Need::Nothing);
+    match asking().next() {
+        None => standing.may(Need::Call) || standing.may(Need::Chat),
+        Some(_) => asking().any(|(need, _)| standing.may(*need)),
+    }
+}
+
+fn rows(namespace: &str) -> impl Iterator<Item = &'static Row> {
+    let found = TABLE.iter().filter(move |(name, _)| *name == namespace);
+    found.flat_map(|(_, rows)| rows.iter())
+}
+
+impl Standing {
+    pub(super) fn may(&self, need: Need) -> bool {
+        match need {
+            Need::Nothing => true,
+            Need::Call => self.methods != Allowed::Only(Vec::new()),
+            Need::Chat => self.chats || self.full,
+            Need::Client => self.full,
+            Need::Operator => self.rights == Rights::Operator,
+        }
+    }
+
+    /// What the client is told that may not.
+    pub(super) fn refusal(&self, client: &str, need: Need) -> String {
+        match (need, self.rights) {
+            (_, Rights::Guest) => format!(
+                "{NOT_TRUSTED} This needs a key, or the operator's approval: \
+                 `callgate client approve {client}`."
+            ),
+            (Need::Operator, _) => UNAUTHORIZED.to_owned(),
+            (Need::Chat, _) => needs("chat or methods"),
+            (Need::Call, _) => needs("methods or method:NAME"),
+            (Need::Nothing | Need::Client, _) => needs("methods"),
+        }
+    }
+}
+
+fn needs(scope: &str) -> String {
+    format!(
+        "{UNAUTHORIZED}: this needs a key of scope {scope}. Ask the operator for one \
+         (`callgate key new`)."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{super::namespaces, *};
+
+    #[test]
+    fn every_event_names_its_need_once_and_nothing_else_does() {
+        for namespace in namespaces() {
+            let name = namespace.name();
+            let listed: Vec<&str> = rows(name)
+                .flat_map(|(_, events)| events.iter().copied())
+                .collect();
+            let once: BTreeSet<&str> = listed.iter().copied().collect();
+            assert_eq!(listed.len(), once.len(), "{name}");
+            let handled: BTreeSet<&str> = namespace.events().collect();
+            assert_eq!(once, handled, "{name}");
+        }
+        assert_eq!(need("/llm", "SOMETHING_NEW"), Need::Operator);
+        assert_eq!(need("/nowhere", "LLM_REQUEST"), Need::Operator);
+    }
+}
