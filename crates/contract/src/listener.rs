@@ -42,10 +42,10 @@ fn nothing<'a>() -> BoxFuture<'a, ()> {
 /// Implement this for a source of hooks, overriding only what is mounted. A hook that fails logs it
 /// and changes nothing; it cannot fail the turn.
 pub trait Listener: Send + Sync {
-    /// What it wants to hear, asked before each point: a hook nobody mounted costs nothing.
-    fn points(&self) -> Points {
-        Points::ALL
-    }
+    /// What it wants to hear, asked before each point: a hook nobody mounted costs nothing. There is
+    /// no default, since hearing has a price: a message that somebody is to hear waits for its verdict
+    /// and is not offered again after a crash.
+    fn points(&self) -> Points;
 
     /// A stored message, outside the session's lock, before anybody decides whether to answer. It
     /// may take as long as a handler waits for the next message.

@@ -15,8 +15,8 @@ use std::{
 };
 
 use callgate_contract::{
-    BoxFuture, HostCall, Listener, ModelReply, Report, RunSpec, Sandbox, SandboxError, Surface,
-    TurnFacts,
+    BoxFuture, HostCall, Listener, ModelReply, Points, Report, RunSpec, Sandbox, SandboxError,
+    Surface, TurnFacts,
 };
 use callgate_gate::{Gate, Made};
 use callgate_store::Store;
@@ -231,6 +231,10 @@ fn bounded<T>(known: &BTreeMap<Labels, T>, labels: Labels) -> Labels {
 
 /// What it hears, it counts; it changes nothing.
 impl Listener for Metrics {
+    fn points(&self) -> Points {
+        Points::AFTER_MODEL | Points::AFTER_TURN
+    }
+
     fn after_model<'a>(
         &'a self,
         turn: &'a TurnFacts,

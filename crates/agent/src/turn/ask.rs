@@ -19,6 +19,14 @@ pub(crate) enum NoReply {
     Model(ModelError),
 }
 
+/// A request as the model gets it, and which model that is.
+pub(crate) struct Prepared {
+    pub(crate) model: NamedModel,
+    pub(crate) request: ModelRequest,
+    /// Listeners made it another one than the turn's own, so that the next does not begin with it.
+    altered: bool,
+}
+
 impl Turn {
     /// The next round's reply, pushed as the assistant's message.
     pub(crate) async fn ask(
@@ -66,7 +74,11 @@ impl Turn {
         &mut self,
         tools: Shared<ToolSpec>,
     ) -> Result<Result<ModelReply, NoReply>, TurnError> {
-        let (model, mut request) = self.prepared(tools).await?;
+        let Prepared {
+            model,
+            mut request,
+            altered,
+        } = self.prepared(tools).await?;
         let limit = match self.admit(&model, || Need::of(&request)).await? {
             Ok(limit) => limit,
             Err(reason) => {
@@ -78,7 +90,7 @@ impl Turn {
             }
         };
         let kept = match self.agent.settings().keep_requests {
-            true => self.kept(&model, &request),
+            true => self.kept(&model, &request, altered),
             false => None,
         };
         self.agent
@@ -124,17 +136,17 @@ impl Turn {
         })
     }
 
-    /// The request as the model gets it, and which model that is.
-    pub(crate) async fn prepared(
-        &self,
-        tools: Shared<ToolSpec>,
-    ) -> Result<(NamedModel, ModelRequest), TurnError> {
+    pub(crate) async fn prepared(&self, tools: Shared<ToolSpec>) -> Result<Prepared, TurnError> {
         let mut request = self.request.clone();
-        request.tools = tools;
+        request.tools = tools.clone();
         self.contribute(&mut request);
         for listener in self.agent.listeners(Points::BEFORE_MODEL) {
             listener.before_model(&self.facts, &mut request).await;
         }
+        // Whoever only looked has made no copy.
+        let altered = !request.messages.is_same(&self.request.messages)
+            || !request.tools.is_same(&tools)
+            || request.options != self.request.options;
         let model = self.model_for(&request);
         let accepts = model.model.accepts();
         if parts::needs_fitting(&request, accepts) {
@@ -144,16 +156,17 @@ impl Turn {
             };
             parts::fit(&mut request, accepts, folders.as_ref());
         }
-        Ok((model, request))
+        Ok(Prepared {
+            model,
+            request,
+            altered,
+        })
     }
 
     /// The request as the journal keeps it.
-    fn kept(&mut self, model: &NamedModel, request: &ModelRequest) -> Option<Json> {
-        let changed = self.agent.listeners(Points::BEFORE_MODEL).next().is_some()
-            || !self.contribution.prompt.is_empty()
-            || !self.contribution.hidden.is_empty();
+    fn kept(&mut self, model: &NamedModel, request: &ModelRequest, altered: bool) -> Option<Json> {
         let before = self.asked.take();
-        if changed {
+        if altered {
             return serde_json::to_value(request).ok();
         }
         self.asked = Some(Asked::of(&model.id, request));

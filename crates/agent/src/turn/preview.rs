@@ -77,11 +77,11 @@ impl Agent {
                 turn.declared(&methods)
             }
         };
-        let (model, request) = turn.prepared(tools).await?;
+        let prepared = turn.prepared(tools).await?;
         Ok(Preview {
             mode,
-            model: model.id,
-            request,
+            model: prepared.model.id,
+            request: prepared.request,
         })
     }
 }

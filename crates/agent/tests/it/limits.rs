@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use callgate_agent::{Agent, Allowance, Arrived, Override, Sessions, Watch, Wiring};
 use callgate_contract::{
     BoxFuture, Listener, Mode, ModelMessage, ModelReply, ModelRequest, Models, NamedModel, Part,
-    TurnFacts, TurnStop,
+    Points, TurnFacts, TurnStop,
 };
 use callgate_store::{Incoming, NewMessage};
 use callgate_testkit::Home;
@@ -103,6 +103,10 @@ async fn a_tool_that_hangs_is_given_up_and_the_model_told() {
 struct Signing;
 
 impl Listener for Signing {
+    fn points(&self) -> Points {
+        Points::BEFORE_MODEL | Points::AFTER_MODEL | Points::BEFORE_ANSWER
+    }
+
     fn before_model<'a>(
         &'a self,
         turn: &'a TurnFacts,

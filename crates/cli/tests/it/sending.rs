@@ -1,6 +1,6 @@
 //! `send`: one message through the whole pipeline.
 
-use callgate_store::CRASH_POINTS;
+use callgate_store::{CRASH_POINTS, Round};
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -161,16 +161,56 @@ fn a_killed_turn_is_answered_exactly_once() {
         let died = finish(command.env("CALLGATE_CRASH_AT", point).spawn().unwrap());
         killed += usize::from(died.code.is_none());
         let next = scene.callgate(&["send", "ping two", "--json"]).succeeded();
-        let roles: Vec<String> = scene.said().into_iter().map(|(role, _)| role).collect();
-        assert_eq!(
-            roles.iter().filter(|role| *role == "assistant").count(),
-            2,
-            "{point}: {roles:?}"
-        );
+        // The model's own answer, not that something was interrupted: nobody else hears of messages.
+        let said = scene.said();
+        let answers = said.iter().filter(|(role, _)| role == "assistant");
+        let answers: Vec<&str> = answers.map(|(_, text)| text.as_str()).collect();
+        assert_eq!(answers, ["pong", "pong"], "{point}");
         let heard = died.messages().len() + next.messages().len();
         // A message that was handed over and not marked yet is handed over again.
         let twice = usize::from(*point == "outbox.after_delivery");
         assert_eq!(heard, 2 + twice, "{point}");
     }
     assert!(killed >= 8, "the turn passes the points: {killed}");
+}
+
+/// Without plugins a round is kept by what it adds, however long the turn and its conversation are.
+#[test]
+fn what_is_kept_of_a_round_does_not_grow_with_the_turn() {
+    const ROUNDS: usize = 40;
+    let call = |number: usize| {
+        tool_call(
+            "remember",
+            json!({"name": format!("n{number}"), "text": "x"}),
+        )
+    };
+    let mut script: Vec<Json> = (1..ROUNDS).map(call).collect();
+    script.push(json!({ "content": "Done." }));
+    let scene = Scene::configured("[agent]\nrounds = 60\n");
+    let model = scene.script(&script);
+    let options = ["--mode", "tools", "--model", &model, "--json"];
+    for _ in 0..2 {
+        let said = scene.callgate(&[&["send", "go"], &options[..]].concat());
+        assert_eq!(said.succeeded().messages(), ["Done."]);
+    }
+    let kept: Vec<Vec<usize>> = scene.stored(async |store| {
+        let session = SESSION.parse().unwrap();
+        let mut kept = Vec::new();
+        for turn in store.turns().list(&session, 10).await.unwrap() {
+            let rounds = store.turns().rounds(turn.start.id).await.unwrap();
+            let bytes = |round: &Round| round.request.as_ref().unwrap().to_string().len();
+            kept.push(rounds.iter().map(bytes).collect());
+        }
+        kept
+    });
+    assert_eq!(kept.len(), 2);
+    for rounds in kept {
+        assert_eq!(rounds.len(), ROUNDS);
+        let (first, later) = rounds.split_first().unwrap();
+        assert!(
+            *first < 100_000,
+            "the history lies in the conversation: {first}"
+        );
+        assert!(later.iter().all(|bytes| *bytes < 2_000), "{later:?}");
+    }
 }
