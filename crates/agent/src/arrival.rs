@@ -1,16 +1,17 @@
 //! Arrival: a message is first a row of its session's log. Then it is a command, or goes to the
 //! listeners, and is answered or not.
 
+mod accept;
 mod lease;
 mod occasion;
 mod sessions;
 
-pub use self::sessions::Sessions;
+pub use self::{accept::Accepted, sessions::Sessions};
 pub(crate) use self::{occasion::Occasion, sessions::Answering};
 
 use std::time::Duration;
 
-use callgate_contract::{ArrivalFacts, Mode, Points, Role, Verdict};
+use callgate_contract::{ArrivalFacts, Mode, Part, Points, Role, SessionKey, Verdict};
 use callgate_store::{Incoming, LogRow, Reception};
 
 use crate::{Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, when::Wake};
@@ -42,6 +43,24 @@ pub struct Override {
     pub debounce: Option<Duration>,
 }
 
+/// A message that is on disk, and about which nothing has been done yet.
+pub struct Received {
+    row: LogRow,
+    role: Role,
+    state: State,
+    debounce: Duration,
+}
+
+enum State {
+    /// Delivered before: whoever took it in then deals with it.
+    Repeated,
+    Command(Command),
+    Message {
+        offered: bool,
+        overrule: Override,
+    },
+}
+
 impl Agent {
     /// Stores the message, then does what is to be done about it.
     pub async fn arrive(
@@ -50,51 +69,86 @@ impl Agent {
         overrule: Override,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
+        let received = self.receive(incoming, overrule).await?;
+        self.respond(received, watch).await
+    }
+
+    /// From here on the message is not lost, with its sender's role and how it is to be answered.
+    pub(crate) async fn receive(
+        &self,
+        incoming: Incoming,
+        overrule: Override,
+    ) -> Result<Received, TurnError> {
         let role = overrule
             .role
-            .unwrap_or_else(|| self.role_of(&incoming.sender.id));
+            .unwrap_or_else(|| self.role_of(&incoming.session, &incoming.sender.id));
         let command = self.command(&incoming);
         let offered = command.is_none() && self.listeners(Points::ARRIVED).next().is_some();
         let reception = Reception {
             role: Some(role),
             offered,
+            mode: overrule.mode,
+            model: overrule.model.clone(),
         };
         let arrival = self.store().log().receive(&incoming, reception).await?;
-        if arrival.repeated {
-            return Ok(Arrived::Repeated);
-        }
-        let row = arrival.row;
-        if let Some(command) = command {
-            self.obey(command, &row, role, watch).await?;
-            if self.is_heard(&incoming) {
-                let wake = self.wake(&row).await?;
-                self.offer(&row, role, wake, true).await;
+        Ok(Received {
+            row: arrival.row,
+            role,
+            debounce: overrule.debounce.unwrap_or(self.settings().debounce),
+            state: match command {
+                _ if arrival.repeated => State::Repeated,
+                Some(command) => State::Command(command),
+                None => State::Message { offered, overrule },
+            },
+        })
+    }
+
+    pub(crate) async fn respond(
+        &self,
+        received: Received,
+        watch: Watch,
+    ) -> Result<Arrived, TurnError> {
+        let Received {
+            row,
+            role,
+            state,
+            debounce,
+        } = received;
+        let (offered, overrule) = match state {
+            State::Repeated => return Ok(Arrived::Repeated),
+            State::Command(command) => {
+                self.obey(command, &row, role, watch).await?;
+                if self.is_heard(&row.session, &row.parts) {
+                    let wake = self.wake(&row).await?;
+                    self.offer(&row, role, wake, true).await;
+                }
+                return Ok(Arrived::Command);
             }
-            return Ok(Arrived::Command);
-        }
+            State::Message { offered, overrule } => (offered, overrule),
+        };
         let wish = self.sessions().wish(&row, &overrule, &watch);
         let settled = self.settle(&row, role, offered).await;
         drop(wish);
         if let Some(done) = settled? {
             return Ok(done);
         }
-        let debounce = overrule.debounce.unwrap_or(self.settings().debounce);
         tokio::time::sleep(debounce).await;
-        self.answer(&row, role, overrule, watch).await
+        self.answer(&row, role, watch).await
     }
 
     /// A command of ours, unless it is one that a listener may have in its place.
     fn command(&self, incoming: &Incoming) -> Option<Command> {
         let command = Command::read(&incoming.parts)?;
-        let is_theirs = !command.is_everywhere() && self.is_heard(incoming);
+        let is_theirs =
+            !command.is_everywhere() && self.is_heard(&incoming.session, &incoming.parts);
         (!is_theirs).then_some(command)
     }
 
     /// A listener has a command of that name.
-    fn is_heard(&self, incoming: &Incoming) -> bool {
-        let text = text_of(&incoming.parts);
+    fn is_heard(&self, session: &SessionKey, parts: &[Part]) -> bool {
+        let text = text_of(parts);
         let mut listeners = self.listeners(Points::ARRIVED);
-        listeners.any(|listener| listener.has_command(&incoming.session, &text))
+        listeners.any(|listener| listener.has_command(session, &text))
     }
 
     /// Does what is to be done about a message that was stored and not answered: a timer has
@@ -104,7 +158,7 @@ impl Agent {
         if let Some(done) = self.settle(row, role, false).await? {
             return Ok(done);
         }
-        self.answer(row, role, Override::default(), watch).await
+        self.answer(row, role, watch).await
     }
 
     /// `None` if the message is to be answered by a turn.
@@ -170,8 +224,10 @@ impl Agent {
         verdict
     }
 
-    pub(crate) fn role_of(&self, user: &str) -> Role {
-        match self.settings().administrators.iter().any(|id| id == user) {
+    /// Of an account on the session's platform: the same id elsewhere is somebody else.
+    pub(crate) fn role_of(&self, session: &SessionKey, account: &str) -> Role {
+        let mut administrators = self.settings().administrators.iter();
+        match administrators.any(|one| one.is(session.platform(), account)) {
             true => Role::Operator,
             false => Role::User,
         }
@@ -180,7 +236,8 @@ impl Agent {
     /// The role a stored message came with.
     pub(crate) fn role_at_arrival(&self, row: &LogRow) -> Role {
         let sender = row.sender.as_ref().map_or("", |sender| &sender.id);
-        row.sender_role.unwrap_or_else(|| self.role_of(sender))
+        row.sender_role
+            .unwrap_or_else(|| self.role_of(&row.session, sender))
     }
 
     /// A message that joined a turn is answered after it, if that turn has not come to it.
@@ -188,7 +245,7 @@ impl Agent {
         let agent = self.clone();
         tokio::spawn(async move {
             let role = agent.role_at_arrival(&row);
-            let answered = agent.answer(&row, role, Override::default(), Watch::default());
+            let answered = agent.answer(&row, role, Watch::default());
             if let Err(error) = answered.await {
                 tracing::warn!(row = row.id, %error, "a message has no answer");
             }

@@ -34,6 +34,9 @@ pub enum TurnError {
     Run(#[from] RunError),
     #[error("turn {} has ended with stop '{stop:?}'", turn.0)]
     Ended { turn: JournalId, stop: TurnStop },
+    /// The process ends, or a part of it did.
+    #[error("it was cut off, and goes on at the next start")]
+    CutOff,
     #[error("no randomness: {0}")]
     Randomness(getrandom::Error),
 }

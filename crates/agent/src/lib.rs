@@ -37,7 +37,7 @@ mod watch;
 mod when;
 
 pub use agent::{Agent, Wiring};
-pub use arrival::{Arrived, Override, Sessions};
+pub use arrival::{Accepted, Arrived, Override, Sessions};
 pub use asked::rounds;
 pub use code::{Coder, Resumed, Task};
 pub use completion::{Completed, Completion, Exchange, Keep, Stored};
@@ -48,7 +48,7 @@ pub use extract::{Answer, extract, sure_words};
 pub use host::NoVectors;
 pub use recovery::Recovered;
 pub use report::{CallReport, Observation, RunReport};
-pub use settings::{AgentSettings, Allowance, Budgets};
+pub use settings::{Administrator, AgentSettings, Allowance, Budgets, NoPlatform};
 pub use spending::amount;
 pub use turn::{Parent, Preview, Told, TurnAsk, TurnReport, VectorsAsk};
 pub use watch::{TurnEvent, Watch};

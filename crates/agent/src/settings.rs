@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::AnswerWhen;
 
 #[derive(Clone, Debug)]
@@ -23,8 +25,8 @@ pub struct AgentSettings {
     pub budgets: Budgets,
     /// When to answer, where a session has no rule of its own.
     pub answer: AnswerWhen,
-    /// Users whose word counts as the operator's.
-    pub administrators: Vec<String>,
+    /// Whose word counts as the operator's.
+    pub administrators: Vec<Administrator>,
     /// Keep each request in the journal: what a model was asked can be looked at, at the price of
     /// space.
     pub keep_requests: bool,
@@ -45,6 +47,54 @@ impl Default for AgentSettings {
             administrators: Vec::new(),
             keep_requests: true,
         }
+    }
+}
+
+/// An account on one platform: elsewhere the same id is somebody else's. Written `platform:account`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Administrator {
+    platform: String,
+    account: String,
+}
+
+impl Administrator {
+    pub fn new(platform: &str, account: &str) -> Self {
+        Administrator {
+            platform: platform.to_owned(),
+            account: account.to_owned(),
+        }
+    }
+
+    pub fn account(&self) -> &str {
+        &self.account
+    }
+
+    pub(crate) fn is(&self, platform: &str, account: &str) -> bool {
+        self.platform == platform && self.account == account
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is an account on no platform: write \"PLATFORM:ACCOUNT\", as in \"onebot:{0}\"")]
+pub struct NoPlatform(String);
+
+impl TryFrom<String> for Administrator {
+    type Error = NoPlatform;
+
+    fn try_from(text: String) -> Result<Self, NoPlatform> {
+        match text.split_once(':') {
+            Some((platform, account)) if !platform.is_empty() && !account.is_empty() => {
+                Ok(Administrator::new(platform, account))
+            }
+            _ => Err(NoPlatform(text)),
+        }
+    }
+}
+
+impl From<Administrator> for String {
+    fn from(one: Administrator) -> String {
+        format!("{}:{}", one.platform, one.account)
     }
 }
 

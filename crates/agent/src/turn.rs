@@ -14,6 +14,7 @@ mod finish;
 mod preview;
 mod returned;
 mod shape;
+mod spoken;
 mod tools;
 mod vectors;
 mod voice;
@@ -23,6 +24,7 @@ pub(crate) use {
     ask::NoReply,
     returned::Returned,
     shape::{Companion, Shape, Tool},
+    spoken::words_of,
     tools::ToolResult,
 };
 pub use {vectors::VectorsAsk, voice::Told};

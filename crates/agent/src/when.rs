@@ -134,6 +134,8 @@ mod tests {
                 name: String::new(),
             }),
             sender_role: None,
+            mode: None,
+            model: None,
             parts: vec![Part::text(text)],
             at: jiff::Timestamp::UNIX_EPOCH,
             message_id: None,

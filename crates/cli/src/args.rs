@@ -130,6 +130,9 @@ pub struct Run {
     pub timeout: Option<u64>,
 }
 
+/// As whom whoever types acts, where nobody is named.
+pub const OPERATOR: &str = "operator";
+
 /// Who calls, and in which chat.
 #[derive(Clone, Debug, Args)]
 pub struct OnBehalf {
@@ -137,7 +140,7 @@ pub struct OnBehalf {
     #[arg(long, value_name = "KEY")]
     pub session: Option<SessionKey>,
     /// The person on whose behalf it is done
-    #[arg(long, value_name = "ID", default_value = "operator")]
+    #[arg(long, value_name = "ID", default_value = OPERATOR)]
     pub user: String,
 }
 

@@ -104,6 +104,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Is it that nothing more fits on the disk?
+    pub fn is_full(&self) -> bool {
+        let StoreError::Database(sqlx::Error::Database(error)) = self else {
+            return false;
+        };
+        // SQLITE_FULL, and PostgreSQL's disk_full.
+        matches!(error.code().as_deref(), Some("13" | "53100"))
+    }
+
     pub(crate) fn damaged(what: &'static str, reason: impl ToString) -> Self {
         StoreError::Damaged {
             what,

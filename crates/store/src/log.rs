@@ -3,7 +3,7 @@
 
 mod find;
 
-use callgate_contract::{JournalId, Part, Role, SessionKey};
+use callgate_contract::{JournalId, Mode, Part, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::{AnyConnection, any::AnyRow};
@@ -45,12 +45,15 @@ pub struct Incoming {
 }
 
 /// How a message is taken in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reception {
     /// The sender's, where known: after a restart nobody can tell by which way a message came.
     pub role: Option<Role>,
     /// Listeners deal with it first: no turn takes it along before they have spoken.
     pub offered: bool,
+    /// The sender's wish, in place of what the session would choose.
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -64,6 +67,11 @@ pub struct LogRow {
     /// The sender's when it came in, where that was known.
     #[serde(skip)]
     pub sender_role: Option<Role>,
+    /// In which mode and by which model its sender wants it answered.
+    #[serde(skip)]
+    pub mode: Option<Mode>,
+    #[serde(skip)]
+    pub model: Option<String>,
     /// Empty once erased.
     pub parts: Vec<Part>,
     pub at: Timestamp,
@@ -409,8 +417,8 @@ pub(crate) async fn insert_incoming(
     let role = reception.role.map(row::word).transpose()?;
     let inserted = sqlx::query(
         "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name, message_id,
-                          hidden, mentioned, sender_role, dismissed, offered, holder)
-         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)
+                          hidden, mentioned, sender_role, dismissed, offered, holder, mode, model)
+         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)
          ON CONFLICT (session, message_id) DO NOTHING",
     )
     .bind(id)
@@ -425,6 +433,8 @@ pub(crate) async fn insert_incoming(
     .bind(role)
     .bind(row::flag(reception.offered))
     .bind(holder)
+    .bind(reception.mode.map(row::word).transpose()?)
+    .bind(reception.model)
     .execute(&mut *connection)
     .await?;
     let repeated = inserted.rows_affected() == 0;
@@ -443,6 +453,7 @@ pub(crate) fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
     let name: Option<Vec<u8>> = get(row, "sender_name")?;
     let turn: Option<String> = get(row, "turn")?;
     let role: Option<String> = get(row, "sender_role")?;
+    let mode: Option<String> = get(row, "mode")?;
     Ok(LogRow {
         id: get(row, "id")?,
         session: row::read_session(get(row, "session")?)?,
@@ -455,6 +466,8 @@ pub(crate) fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
             (None, _) => None,
         },
         sender_role: role.map(|role| row::read_word("role", role)).transpose()?,
+        mode: mode.map(|mode| row::read_word("mode", mode)).transpose()?,
+        model: get(row, "model")?,
         parts: row::read_json("parts", get(row, "parts")?)?,
         at: row::read_time(get(row, "written_at")?)?,
         message_id: get(row, "message_id")?,

@@ -174,6 +174,11 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
             include_str!("../migrations/0023_turn_sums.sql"),
         ),
         (
+            24,
+            "asked_for",
+            include_str!("../migrations/0024_asked_for.sql"),
+        ),
+        (
             26,
             "client_names",
             include_str!("../migrations/0026_client_names.sql"),

@@ -5,7 +5,11 @@ use callgate_contract::{Cancel, ConversationId, Mode, Part, Role, SessionKey};
 use callgate_store::{Conversation, LogRow, Persona};
 
 use super::{Arrived, Override, lease::Leased, sessions::Answering};
-use crate::{Agent, TurnAsk, TurnError, Watch, compact::Asker, turn::Shape};
+use crate::{
+    Agent, TurnAsk, TurnError, Watch,
+    compact::Asker,
+    turn::{Shape, words_of},
+};
 
 /// Why a turn begins.
 pub(crate) struct Occasion {
@@ -53,14 +57,13 @@ impl Agent {
         &self,
         row: &LogRow,
         role: Role,
-        overrule: Override,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
         let sender = row.sender.as_ref();
         let user = sender.map_or_else(String::new, |sender| sender.id.clone());
         let mut occasion = Occasion::new(row.session.clone(), user, role);
         occasion.waits = Some(row.id);
-        (occasion.overrule, occasion.watch) = (overrule, watch);
+        occasion.watch = watch;
         self.answer_on(occasion).await
     }
 
@@ -82,7 +85,7 @@ impl Agent {
         &self,
         lease: &Leased<'_>,
         answering: &Answering,
-        occasion: Occasion,
+        mut occasion: Occasion,
     ) -> Result<Arrived, TurnError> {
         let mut waiting = self.store().log().unanswered(&occasion.session).await?;
         if occasion
@@ -94,10 +97,30 @@ impl Agent {
         if let Some(row) = &occasion.reserved {
             waiting.retain(|waiting| waiting.id != row.id);
         }
+        self.narrow(&mut occasion, &waiting);
         let _running = answering.runs(&occasion.cancel, &occasion.user);
         let ask = self.ask_for(occasion, waiting).await?;
         let report = self.turn_under(lease.shown(), ask).await?;
         Ok(Arrived::Turn(report))
+    }
+
+    /// A turn acts for everybody whose message it takes: it may do what the least of them may, and in
+    /// that one's name. How it is answered is what the newest message that says so asked for.
+    fn narrow(&self, occasion: &mut Occasion, waiting: &[LogRow]) {
+        for row in waiting.iter().chain(&occasion.reserved) {
+            let role = self.role_at_arrival(row);
+            if role < occasion.role {
+                let sender = row.sender.as_ref();
+                occasion.user = sender.map_or_else(String::new, |sender| sender.id.clone());
+                occasion.role = role;
+            }
+        }
+        let newest = || waiting.iter().chain(&occasion.reserved).rev();
+        let mode = newest().find_map(|row| row.mode);
+        let model = newest().find_map(|row| row.model.clone());
+        let overrule = &mut occasion.overrule;
+        overrule.mode = overrule.mode.or(mode);
+        overrule.model = overrule.model.take().or(model);
     }
 
     async fn ask_for(
@@ -133,9 +156,12 @@ impl Agent {
             .await?;
         let mut rows: Vec<i64> = waiting.iter().map(|row| row.id).collect();
         rows.extend(occasion.reserved.as_ref().map(|row| row.id));
-        let mut parts: Vec<Part> = waiting.into_iter().flat_map(|row| row.parts).collect();
-        let asked = occasion.reserved.map(|row| row.parts);
-        parts.extend(occasion.prompt.or(asked).unwrap_or_default());
+        let mut said = waiting;
+        if occasion.prompt.is_none() {
+            said.extend(occasion.reserved);
+        }
+        let mut parts = words_of(said);
+        parts.extend(occasion.prompt.unwrap_or_default());
         Ok(TurnAsk {
             session,
             user: occasion.user,

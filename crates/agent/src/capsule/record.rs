@@ -111,6 +111,8 @@ impl LogRecord {
                 role: self.role,
                 sender: self.sender.clone(),
                 sender_role: None,
+                mode: None,
+                model: None,
                 parts: self.parts.clone(),
                 at: self.at,
                 message_id: self.message_id.clone(),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{failed, gone, hosted, session, value};
-use crate::Agent;
+use crate::{Administrator, Agent};
 
 #[derive(Deserialize, JsonSchema)]
 struct Of {
@@ -31,9 +31,13 @@ pub(super) fn method(agent: &Agent) -> Function {
             let model = chosen.and_then(|chosen| chosen.value.model);
             let model = &agent.models().choose(model.as_deref()).id;
             let prefixes = &settings.answer.prefixes;
+            // Compat(astrbot, nekro): plugins know accounts without their platform. What they may do is
+            // decided by the role that comes with each message.
+            let administrators = settings.administrators.iter();
+            let administrators: Vec<&str> = administrators.map(Administrator::account).collect();
             value(json!({
-                "administrators": settings.administrators,
-                "super_users": settings.administrators,
+                "administrators": administrators,
+                "super_users": administrators,
                 // Where the operator chose none, a flavour keeps its own.
                 "wake_prefix": (!prefixes.is_empty()).then_some(prefixes),
                 "accounts": settings.answer.accounts,

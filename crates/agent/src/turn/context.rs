@@ -1,28 +1,24 @@
 //! What the first round is asked: persona and methods first (the same from turn to turn, so that
 //! providers can cache them), then the history, then the moment.
 
-use std::collections::HashMap;
-
 use callgate_contract::{Caller, MethodInfo, Mode, ModelMessage, Part};
-use callgate_store::{LogRole, LogRow, Note as StoredNote};
-use jiff::tz::TimeZone;
+use callgate_store::{LogRow, Note as StoredNote};
 
-use super::{Turn, altered::SAID};
+use super::{
+    Turn,
+    altered::SAID,
+    spoken::{images, show},
+};
 use crate::{
     TurnError,
     asked::Past,
-    prompt::{
-        ChatBounds, ChatRow, Note, Person, PromptContext, Runtime, Speaker, chat, runtime,
-        system_prompt,
-    },
+    prompt::{Note, Person, PromptContext, Runtime, runtime, system_prompt},
 };
 
 /// Newest rows of the log that code mode may be shown.
 const ROWS: u32 = 200;
 /// Newest rows among which the user's own tell their name.
 const NEWEST: u32 = 4;
-/// Images of recent messages that go along with the chat.
-const IMAGES: usize = 4;
 
 impl Turn {
     pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<(), TurnError> {
@@ -256,9 +252,11 @@ impl Turn {
     async fn take_waiting(&self) -> Result<Vec<LogRow>, TurnError> {
         let log = self.agent.store().log();
         let mut waiting = log.unanswered(&self.facts.session).await?;
+        // Others wait for a turn of their own, and so does what came with less than this one may do.
         waiting.retain(|row| {
             let sender = row.sender.as_ref();
             sender.is_some_and(|sender| sender.id == self.facts.user)
+                && self.agent.role_at_arrival(row) >= self.caller.role
         });
         if !waiting.is_empty() {
             let ids: Vec<i64> = waiting.iter().map(|row| row.id).collect();
@@ -266,52 +264,4 @@ impl Turn {
         }
         Ok(waiting)
     }
-}
-
-fn show(rows: &[LogRow]) -> String {
-    let numbers: HashMap<&str, i64> = rows
-        .iter()
-        .filter_map(|row| Some((row.message_id.as_deref()?, row.id)))
-        .collect();
-    let chat_row = |row| chat_row(row, &numbers);
-    let shown: Vec<ChatRow> = rows.iter().map(chat_row).collect();
-    chat(&shown, &TimeZone::system(), &ChatBounds::default())
-}
-
-fn chat_row<'a>(row: &'a LogRow, numbers: &HashMap<&str, i64>) -> ChatRow<'a> {
-    let speaker = match (row.role, &row.sender) {
-        (LogRole::System, _) => Speaker::System,
-        (LogRole::Assistant, _) => Speaker::You,
-        (LogRole::User, Some(sender)) => Speaker::User(Person {
-            id: &sender.id,
-            nickname: &sender.name,
-        }),
-        (LogRole::User, None) => Speaker::User(Person {
-            id: "unknown",
-            nickname: "",
-        }),
-    };
-    ChatRow {
-        id: row.id,
-        at: row.at,
-        speaker,
-        parts: &row.parts,
-        to_you: row.mentioned,
-        reply_to: row.parts.iter().find_map(|part| match part {
-            Part::Reply { to, .. } => numbers.get(to.as_str()).copied(),
-            _ => None,
-        }),
-        unfinished: row.unfinished,
-    }
-}
-
-/// The newest images people sent, oldest first.
-fn images(rows: &[LogRow]) -> Vec<Part> {
-    let sent = rows.iter().filter(|row| row.role == LogRole::User);
-    let images = sent.flat_map(|row| &row.parts);
-    let mut images: Vec<Part> = images
-        .filter(|part| matches!(part, Part::Image { .. }))
-        .cloned()
-        .collect();
-    images.split_off(images.len().saturating_sub(IMAGES))
 }

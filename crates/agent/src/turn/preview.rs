@@ -1,12 +1,12 @@
 //! What a model would be asked if a turn began now: the same path as a real turn, up to the point
 //! where the model is asked. Nothing is asked, and nothing is written into log or conversation.
 
-use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Part, Role, SessionKey, Shared};
+use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Role, SessionKey, Shared};
 use callgate_store::{Persona, TurnStart};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Turn, begin::allowed};
+use super::{Turn, begin::allowed, words_of};
 use crate::{Agent, Override, TurnError, Watch};
 
 #[derive(Clone, Debug, Serialize)]
@@ -63,7 +63,7 @@ impl Agent {
             plan: Json::Null,
         };
         let waiting = self.store().log().unanswered(session).await?;
-        let parts: Vec<Part> = waiting.into_iter().flat_map(|row| row.parts).collect();
+        let parts = words_of(waiting);
         let (watch, cancel) = (Watch::default(), Cancel::default());
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.begin_request(parts).await?;

@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use callgate_agent::{Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring};
+use callgate_agent::{
+    Administrator, Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring,
+};
 use callgate_contract::{
     About, Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
     ModelEvent, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Price,
@@ -127,7 +129,7 @@ pub struct Stage {
 pub fn settings() -> AgentSettings {
     AgentSettings {
         debounce: Duration::ZERO,
-        administrators: vec!["root".into()],
+        administrators: vec![Administrator::new(session().platform(), "root")],
         ..AgentSettings::default()
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::{App, Hear, Live, outlets::Outlets};
 use crate::{
+    args::OPERATOR,
     failure::Failure,
     request::{Event, SendMessage},
 };
@@ -59,6 +60,7 @@ impl App {
     pub(super) async fn send(&self, message: SendMessage, live: Live) -> Result<Json, Failure> {
         let agent = self.agent().await?;
         let session = message.session;
+        let role = role_at_the_terminal(&message.user);
         let incoming = Incoming {
             session: session.clone(),
             sender: Sender {
@@ -71,8 +73,10 @@ impl App {
             mentioned: true,
         };
         let overrule = Override {
+            mode: message.mode,
             model: message.model,
-            ..at_the_terminal(message.mode)
+            role,
+            debounce: Some(Duration::ZERO),
         };
         let hear = live.events.unwrap_or_else(|| Arc::new(|_| true));
         let _listening = self.live.listen(&session, hear.clone());
@@ -105,7 +109,12 @@ impl App {
         mode: Option<Mode>,
     ) -> Result<Json, Failure> {
         let agent = self.agent().await?;
-        let preview = agent.preview(session, user, at_the_terminal(mode)).await?;
+        let overrule = Override {
+            mode,
+            role: role_at_the_terminal(user),
+            ..Override::default()
+        };
+        let preview = agent.preview(session, user, overrule).await?;
         Ok(json!(preview))
     }
 
@@ -169,14 +178,10 @@ impl App {
     }
 }
 
-/// Whoever can type commands on this data directory is its operator, and types whole messages.
-fn at_the_terminal(mode: Option<Mode>) -> Override {
-    Override {
-        mode,
-        model: None,
-        role: Some(Role::Operator),
-        debounce: Some(Duration::ZERO),
-    }
+/// Whoever can type commands on this data directory is its operator. Speaking for somebody else, they
+/// have that one's rights.
+fn role_at_the_terminal(user: &str) -> Option<Role> {
+    (user == OPERATOR).then_some(Role::Operator)
 }
 
 /// What was seen of one message's turn, also where a plugin asked for it. A mutex, since calls may be

@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, time::Duration};
 
-use callgate_agent::{AgentSettings, Allowance, AnswerWhen, Budgets, Patterns};
+use callgate_agent::{Administrator, AgentSettings, Allowance, AnswerWhen, Budgets, Patterns};
 use serde::{Deserialize, Serialize};
 
 use super::{Config, count};
@@ -18,7 +18,7 @@ pub struct Agent {
     pub history_tokens: NonZero<u32>,
     pub debounce_ms: u32,
     pub keep_requests: bool,
-    pub administrators: Vec<String>,
+    pub administrators: Vec<Administrator>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

@@ -1,10 +1,12 @@
 //! The real binary, as people and scripts use it: what it prints, how it exits, what it leaves.
 
 #![allow(
+    clippy::expect_used,
     clippy::unwrap_used,
     reason = "a test that cannot go on fails by panicking"
 )]
 
+mod accepting;
 mod access;
 mod adding_models;
 mod administration;

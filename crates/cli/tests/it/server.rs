@@ -39,12 +39,17 @@ impl Server {
     }
 
     pub fn start_with(scene: &Scene, options: &[&str]) -> Self {
+        Server::start_killed_at("", scene, options)
+    }
+
+    /// One that kills itself at the crash point, if any.
+    pub fn start_killed_at(point: &str, scene: &Scene, options: &[&str]) -> Self {
         let listen: &[&str] = match options.contains(&"--listen") {
             true => &[],
             false => &["--listen", "127.0.0.1:0"],
         };
         let mut command = scene.command(&[&["serve", "--json"], listen, options].concat());
-        let mut child = command.spawn().unwrap();
+        let mut child = command.env("CALLGATE_CRASH_AT", point).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
@@ -85,6 +90,13 @@ impl Server {
         self.get(path, &[("Host", &self.address)])
     }
 
+    /// As `kill -9` does.
+    pub fn kill(mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     pub fn end(mut self) {
         let child = self.child.take().unwrap();
         interrupt(child.id());
@@ -99,20 +111,49 @@ impl Server {
 
     /// Status and body of one request with a key.
     pub fn text(&self, verb: &str, path: &str, key: &str, body: Option<&Json>) -> (u16, String) {
+        let asked = self.try_text(verb, path, key, &[], body);
+        asked.expect("the server is gone")
+    }
+
+    /// With more headers; `None` if it ended without an answer.
+    pub fn try_api(
+        &self,
+        verb: &str,
+        path: &str,
+        key: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Json>,
+    ) -> Option<(u16, Json)> {
+        let (status, body) = self.try_text(verb, path, key, headers, body)?;
+        Some((status, serde_json::from_str(&body).unwrap_or(Json::Null)))
+    }
+
+    fn try_text(
+        &self,
+        verb: &str,
+        path: &str,
+        key: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Json>,
+    ) -> Option<(u16, String)> {
         let body = body.map_or_else(String::new, Json::to_string);
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"));
+        let headers: String = headers.collect();
+        let mut stream = TcpStream::connect(&self.address).ok()?;
         write!(
             stream,
-            "{verb} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\n\
+            "{verb} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\n{headers}\
              Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             self.address,
             body.len(),
         )
-        .unwrap();
+        .ok()?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, body.to_owned())
+        Some((status, body.to_owned()))
     }
 }

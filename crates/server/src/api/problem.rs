@@ -106,6 +106,25 @@ impl Problem {
             .hint("try again in a second")
     }
 
+    /// The database does not answer. Nothing was changed, so that the same can be asked again.
+    fn unstored(error: &StoreError) -> Self {
+        tracing::error!(%error, "the database could not be used");
+        match error.is_full() {
+            true => Problem::new(
+                StatusCode::INSUFFICIENT_STORAGE,
+                "storage_full",
+                "there is no space left to store anything",
+            )
+            .hint("nothing was stored: free space on the server's disk, then send it again"),
+            false => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "storage",
+                "the database cannot be used now",
+            )
+            .hint("nothing was stored: send it again; the server's log says why"),
+        }
+    }
+
     /// Our own fault: the caller learns no more, the log everything.
     fn fault(error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, "a request failed");
@@ -153,6 +172,7 @@ impl From<StoreError> for Problem {
             | E::TimerSize { .. }
             | E::RoomName
             | E::TooMany { .. } => Problem::bad(error.to_string()),
+            E::Database(_) => Problem::unstored(&error),
             E::File(_) => match error {
                 E::File(error) => error.into(),
                 other => Problem::fault(&other),
@@ -193,6 +213,9 @@ impl From<TurnError> for Problem {
             TurnError::Folder(error) => error.into(),
             TurnError::Run(error) => error.into(),
             error @ TurnError::Ended { .. } => Problem::conflict(error.to_string()),
+            TurnError::CutOff => {
+                Problem::conflict("the turn was cut off").hint("it goes on at the next start")
+            }
             error @ TurnError::Randomness(_) => Problem::fault(&error),
         }
     }

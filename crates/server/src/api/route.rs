@@ -28,6 +28,8 @@ struct Route {
     summary: &'static str,
     scope: Scope,
     query: Option<Json>,
+    /// Name and meaning of the one that is read.
+    header: Option<(&'static str, &'static str)>,
     body: Option<Json>,
     /// The body's media type.
     body_media: &'static str,
@@ -101,6 +103,7 @@ impl Routes {
             summary,
             scope: Scope::Operator,
             query: None,
+            header: None,
             body: None,
             body_media: "application/json",
             answer: None,
@@ -154,6 +157,10 @@ impl Describe<'_> {
         self.change(|route| route.query = Some(schema))
     }
 
+    pub(super) fn header(self, name: &'static str, meaning: &'static str) -> Self {
+        self.change(|route| route.header = Some((name, meaning)))
+    }
+
     pub(super) fn takes<T: JsonSchema>(self) -> Self {
         let schema = self.0.schemas.subschema_for::<T>().to_value();
         self.change(|route| route.body = Some(schema))
@@ -194,6 +201,12 @@ fn operation(route: &Route) -> Json {
     let mut parameters: Vec<Json> = path_parameters(route.path).collect();
     if let Some(query) = &route.query {
         parameters.extend(query_parameters(query));
+    }
+    if let Some((name, meaning)) = route.header {
+        let schema = json!({ "type": "string" });
+        parameters.push(
+            json!({ "name": name, "in": "header", "description": meaning, "schema": schema }),
+        );
     }
     let mut answer = json!({ "description": "done" });
     if route.answer.is_some() || route.media != "application/json" {

@@ -1,8 +1,8 @@
 //! Sessions: where people speak, what was said, and speaking there.
 
-use axum::{Extension, Json as Body, extract::State};
+use axum::{Extension, Json as Body, extract::State, http::HeaderMap};
 use callgate_agent::{Arrived, Override, TurnReport, Watch};
-use callgate_contract::{Mode, Part, Role, SessionKey, SessionType};
+use callgate_contract::{Mode, Part, SessionKey, SessionType};
 use callgate_store::{Incoming, Persona, Sender, SessionSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ use super::{
     view::RowView,
 };
 use crate::live::Event;
+
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const LONGEST_NAME: usize = 255;
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -58,6 +61,11 @@ pub(super) fn routes(routes: &mut Routes) {
             "/api/sessions/{session}/messages",
             "Say something",
             say,
+        )
+        .header(
+            IDEMPOTENCY_KEY,
+            "The sender's own name for this message. Sent again under the same name, it is the same \
+             message and gets the same answer.",
         )
         .takes::<Saying>()
         .gives::<Said>();
@@ -220,11 +228,11 @@ struct Saying {
     /// Besides or instead of the text.
     #[serde(default)]
     parts: Vec<Part>,
-    /// Who speaks; the key's own user where nobody is named.
+    /// Who speaks, with that one's rights; the key's own user where nobody is named.
     user: Option<String>,
     mode: Option<Mode>,
     model: Option<String>,
-    /// False answers at once; what follows is heard at /api/events.
+    /// False answers as soon as the message is stored; what follows is heard at /api/events.
     #[serde(default = "yes")]
     wait: bool,
 }
@@ -285,6 +293,7 @@ async fn say(
     State(api): State<Api>,
     Extension(access): Extension<Access>,
     Path(session): Path<SessionKey>,
+    headers: HeaderMap,
     Given(saying): Given<Saying>,
 ) -> Outcome<Said> {
     let mut parts: Vec<Part> = saying.text.into_iter().map(Part::text).collect();
@@ -292,37 +301,54 @@ async fn say(
     if parts.is_empty() {
         return Err(Problem::bad("there is nothing in this message").hint("give text or parts"));
     }
-    let agent = api.agent()?.clone();
-    let user = saying.user.unwrap_or_else(|| access.user());
+    let own = access.user();
+    let user = saying.user.unwrap_or_else(|| own.clone());
     let incoming = Incoming {
         session: session.clone(),
         sender: Sender {
             id: user.clone(),
-            name: user,
+            name: user.clone(),
         },
-        parts,
-        message_id: None,
+        parts: parts.clone(),
+        message_id: message_id(&access, &headers)?,
         hidden: false,
         mentioned: true,
     };
     let overrule = Override {
         mode: saying.mode,
         model: saying.model,
-        role: Some(access.role()).filter(|role| *role == Role::Operator),
+        // Whoever is spoken for has the rights of their own.
+        role: (user == own).then(|| access.role()),
         debounce: Some(Duration::ZERO),
     };
     let live = api.live().clone();
     let watch = Watch::new(move |event| live.tell(&session, Event::Turn(event)));
-    // A task of its own: a turn goes on when whoever asked has left.
-    let turn = tokio::spawn(async move { agent.arrive(incoming, overrule, watch).await });
+    let accepted = api.agent()?.accept(incoming, overrule, watch).await?;
+    if accepted.parts() != parts {
+        return Err(Problem::conflict("this key was given to another message")
+            .hint("an Idempotency-Key names one message: give each its own"));
+    }
     if !saying.wait {
+        accepted.leave();
         return Ok(Body(Said::short("accepted")));
     }
-    match turn.await {
-        Ok(arrived) => Ok(Body(arrived?.into())),
-        Err(_) => {
-            Err(Problem::conflict("the turn was cut off").hint("it goes on at the next start"))
+    Ok(Body(accepted.outcome().await?.into()))
+}
+
+/// As the log knows the message: the name is the key's own, and none that a platform gave.
+fn message_id(access: &Access, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(name) = headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    match name.to_str() {
+        Ok(name) if (1..=LONGEST_NAME).contains(&name.len()) => {
+            Ok(Some(format!("api:{}:{name}", access.key.id)))
         }
+        _ => Err(
+            Problem::bad("this Idempotency-Key cannot be used").hint(format!(
+                "give 1 to {LONGEST_NAME} printable ASCII characters"
+            )),
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The log: messages arrive once, are taken once, and are found again after a restart.
 
-use callgate_contract::{JournalId, Role};
+use callgate_contract::{JournalId, Mode, Role};
 use callgate_store::{LogRole, LogRow, Reception, Sender, StoreError};
 use callgate_testkit::on_each_engine;
 
@@ -146,18 +146,22 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
         let offered = Reception {
             role: Some(Role::Operator),
             offered: true,
+            mode: Some(Mode::Tools),
+            model: Some("small".into()),
         };
         let mut rows = Vec::new();
         for text in ["left to the turn", "dealt with", "hidden"] {
             let message = incoming(session("a"), text, None);
             let before = log.arrivals(&session("a"));
-            rows.push(log.receive(&message, offered).await.unwrap().row);
+            rows.push(log.receive(&message, offered.clone()).await.unwrap().row);
             assert!(before.is_none() || before != log.arrivals(&session("a")));
         }
         assert_eq!(log.unanswered(&session("a")).await.unwrap(), []);
         let found = log.offered().await.unwrap();
         assert_eq!(found, rows, "after a restart");
         assert_eq!(found[0].sender_role, Some(Role::Operator));
+        assert_eq!(found[0].mode, Some(Mode::Tools));
+        assert_eq!(found[0].model.as_deref(), Some("small"));
 
         let before = log.arrivals(&session("a"));
         log.release(&rows[0]).await.unwrap();

@@ -10,6 +10,7 @@ mod stage;
 
 use std::{fs, path::Path, process::ExitCode};
 
+use callgate_agent::Administrator;
 use callgate_plugins::{
     check::CheckReport,
     scenario::{Scenario, ScenarioReport, Step, StepReport, compare, differences},
@@ -28,7 +29,7 @@ use script::Scripted;
 use stage::Stage;
 
 /// In scenarios this user is an administrator, and nobody else.
-const ADMINISTRATOR: &str = "admin1";
+const ADMINISTRATOR: (&str, &str) = ("test", "admin1");
 
 pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Failure> {
     let mut scenario = read(&test.scenario)?;
@@ -68,7 +69,8 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
     settings.given = vec![given];
     let model = Scripted::default();
     settings.only_model = Some(model.named());
-    settings.config.agent.administrators = vec![ADMINISTRATOR.to_owned()];
+    settings.config.agent.administrators =
+        vec![Administrator::new(ADMINISTRATOR.0, ADMINISTRATOR.1)];
     let app = App::open(&settings).await?;
     alone::hide_others(app.gate());
     let loaded = app.load_given().await;

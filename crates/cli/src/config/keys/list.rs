@@ -186,7 +186,8 @@ pub const KEYS: &[Key] = &[
         name: "agent.administrators",
         shape: Shape::Names,
         default: "[]",
-        meaning: "Users of platforms whose word counts as yours. At the command line it is yours.",
+        meaning: "Accounts whose word counts as yours, each as \"PLATFORM:ACCOUNT\": the same \
+                  account elsewhere is somebody else. At the command line it is yours.",
     },
     Key {
         name: "answer.private",

@@ -21,7 +21,7 @@ use super::{
     stream::Stream,
     talk,
 };
-use crate::remote::{Call, Peer, Remote, Rights, line::locked, rooms};
+use crate::remote::{Call, Peer, Remote, line::locked, rooms};
 
 /// As which clients name it: requests to the server itself are ours to answer.
 pub(in crate::remote) const NAME: &str = "server";
@@ -29,12 +29,13 @@ pub(in crate::remote) const NAME: &str = "server";
 /// Of sessions that are a room's or a client's own.
 const PLATFORM: &str = "remote";
 
-/// Compat(newage): taken at once, answered later.
+/// Compat(newage): taken once it is stored, answered later.
 pub(super) async fn ask(
     call: &Call,
     asked: Arc<Asked>,
     room: Option<&Room>,
-    text: String,
+    text: &str,
+    role: Role,
 ) -> Result<(), String> {
     let (remote, peer) = (call.remote.clone(), &call.peer);
     let Some(agent) = remote.agent().cloned() else {
@@ -46,10 +47,6 @@ pub(super) async fn ask(
         None => Ok(peer.session().clone()),
     };
     let session = session.map_err(|error| error.to_string())?;
-    let role = match peer.rights() {
-        Rights::Operator => Role::Operator,
-        Rights::Guest | Rights::Client => Role::User,
-    };
     let incoming = Incoming {
         session: session.clone(),
         sender: Sender {
@@ -68,8 +65,14 @@ pub(super) async fn ask(
         ..Override::default()
     };
     let answering = Answering::enter(&remote, &session, &asked).await;
+    let accepted = agent.accept(incoming, overrule, answering.watch()).await;
+    let accepted = accepted.map_err(|error| {
+        tracing::error!(%session, %error, "a remote request could not be stored");
+        remote.newage().chat.forget(&asked);
+        "The message could not be stored: send it again. The server's log says why.".to_owned()
+    })?;
     tokio::spawn(async move {
-        let arrived = agent.arrive(incoming, overrule, answering.watch()).await;
+        let arrived = accepted.outcome().await;
         if arrived.is_ok() {
             agent.deliver(&session).await;
         }

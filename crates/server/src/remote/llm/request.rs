@@ -10,13 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use callgate_contract::Role;
 use callgate_store::{NewRoomMessage, Room, RoomMessage, RoomMode, RoomRole};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use super::{agent, answer::Output, stream::Streams, talk};
 use crate::remote::{
-    Call, Peer, Remote,
+    Call, Peer, Remote, Rights,
     line::locked,
     newage::{fine, unstored},
     rooms::{
@@ -197,6 +198,8 @@ struct Wanted {
     id: Json,
     data: Map<String, Json>,
     text: String,
+    /// Who speaks in the text: of several, the least of their roles.
+    role: Role,
     /// Their ids; none leaves it to us.
     targets: Vec<String>,
     room: Option<Room>,
@@ -238,7 +241,11 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
     }
     if let (RoomMode::HostSubmit, Some(room)) = (mode, &wanted.room) {
         let guests = call.remote.store().rooms().submit(&room.name).await;
-        wanted.text = merged(&guests.map_err(unstored)?, &wanted.text);
+        let guests = guests.map_err(unstored)?;
+        if !guests.is_empty() {
+            wanted.role = Role::User;
+        }
+        wanted.text = merged(&guests, &wanted.text);
     }
     send(&call, wanted, mode).await?;
     taken("Request received.")
@@ -285,10 +292,15 @@ async fn read(call: &Call) -> Result<Wanted, String> {
         Some(_) => return Err("Invalid or unauthorized target room.".to_owned()),
     };
     let place = room.as_ref().map_or(own, |room| &room.name).to_owned();
+    let role = match call.peer.rights() {
+        Rights::Operator => Role::Operator,
+        Rights::Guest | Rights::Client => Role::User,
+    };
     Ok(Wanted {
         id,
         data,
         text,
+        role,
         targets,
         room,
         place,
@@ -346,7 +358,10 @@ async fn send(call: &Call, wanted: Wanted, mode: RoomMode) -> Result<(), String>
         }
     }
     if ours {
-        agent::ask(call, asked(agent::NAME)?, wanted.room.as_ref(), wanted.text).await?;
+        let Wanted {
+            room, text, role, ..
+        } = &wanted;
+        agent::ask(call, asked(agent::NAME)?, room.as_ref(), text, *role).await?;
     }
     Ok(())
 }
