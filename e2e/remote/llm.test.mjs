@@ -240,3 +240,19 @@ test("the operator looks after the server", async () => {
   assert.ok(log.lines.some((line) => line.message === "ada came to /llm"), JSON.stringify(log.lines[0]));
   assert.equal(JSON.stringify(log).includes(operatorKey), false);
 });
+
+test("what guests of a room say has not the rights of the operator who submits it", async () => {
+  const operator = { clientType: "monitor", clientId: "boss", key: operatorKey };
+  const rooms = await scene.connect("/rooms", operator);
+  await ask(rooms, "CREATE_ROOM", { roomName: "den" });
+  await ask(rooms, "ADD_CLIENT_TO_ROOM", { identity: "bob", roomName: "den" });
+  await ask(rooms, "SET_ROOM_MESSAGE_REQUEST_MODE", { roomName: "den", mode: "HostSubmit" });
+  const bob = await join("/llm", "bob");
+  const boss = await scene.connect("/llm", operator);
+  const say = (from, requestId, message) =>
+    ask(from, "LLM_REQUEST", { targetRoom: "den", target: "server", requestId, message });
+  assert.match((await say(bob, "g1", "/approve 1")).message, /queued/);
+  const heard = next(bob, "message");
+  assert.equal((await say(boss, "g2", "go on")).status, "ok");
+  assert.match((await heard)[0].data, /^Only administrators can do that here/);
+});

@@ -411,6 +411,7 @@ class Stage:
         """Arguments of the step `event`."""
         self._count += 1
         self.host.said = text
+        role = more.pop("role", "operator" if user == "admin1" else "user")
         session = f"test:GroupMessage:{group}" if group else f"test:FriendMessage:{user}"
         message = {
             "id": f"m{self._count}",
@@ -422,7 +423,6 @@ class Stage:
             "self_id": "bot0",
             **more,
         }
-        role = "operator" if user == "admin1" else "user"
         facts = {"role": role, "platform": "test", "row": self._count}
         return {"ref": f"e{self._count}", "message": message, "facts": facts}
 

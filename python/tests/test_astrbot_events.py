@@ -53,6 +53,9 @@ class Events(unittest.IsolatedAsyncioTestCase):
     async def test_permissions_and_errors(self) -> None:
         await self.said("/admin", "yes sir", user="admin1")
         await self.said("/admin", "您(ID: u1)的权限不足以使用此指令。通过 /sid 获取 ID 并请管理员添加。")
+        # The same account on another platform is somebody else: the host says who is an administrator.
+        refused = "您(ID: admin1)的权限不足以使用此指令。通过 /sid 获取 ID 并请管理员添加。"
+        await self.said("/admin", refused, user="admin1", role="user")
         await self.said("/boom", ":(\n\n在调用插件 command_garden 的处理函数 boom 时出现异常：broken")
 
     async def test_stopping(self) -> None:

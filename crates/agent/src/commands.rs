@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use callgate_contract::{
-    Allowed, Cancel, Change, JournalId, Message, Mode, Part, Points, Role, SessionKey, TurnStop,
+    Allowed, Cancel, Change, JournalId, Message, Mode, Part, Points, Role, SessionKey, SessionType,
+    TurnStop,
 };
 use callgate_store::{
     ConversationUpdate, Decision, LogRow, NewConversation, Scope, TurnEnd, TurnStart,
@@ -21,7 +22,8 @@ const HELP: &str = "/new  begin a new conversation
 /model [ID]  show or choose the model
 /stats  what this conversation has cost
 /approve N [always], /deny N [always]  answer a question of the gate (administrators)
-/help  this text";
+/help  this text
+In a group, what changes the conversation for everybody is for administrators; /stop stops your own turn.";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -75,6 +77,15 @@ impl Command {
             self,
             Command::Persona(_) | Command::Model(_) | Command::Compact
         )
+    }
+
+    /// Does it change a chat for everybody in it?
+    fn is_for_all(&self) -> bool {
+        match self {
+            Command::New | Command::Reset | Command::Compact => true,
+            Command::Persona(name) | Command::Model(name) => name.is_some(),
+            Command::Help | Command::Stop | Command::Stats | Command::Answer { .. } => false,
+        }
     }
 
     /// Done twice, it does no more than done once.
@@ -174,7 +185,28 @@ impl Agent {
         Ok(())
     }
 
+    /// A private chat is its person's own. Others than administrators may change nothing of a chat that
+    /// they share, nor stop what is done for somebody else, nor answer for the operator.
+    fn is_permitted(&self, command: &Command, start: &TurnStart) -> bool {
+        let session = &start.session;
+        let is_shared = session.kind() != SessionType::FriendMessage;
+        start.role == Role::Operator
+            || match command {
+                Command::Answer { .. } => false,
+                Command::Stop if is_shared => {
+                    !self.is_answering(session) || self.is_answering_to(session, &start.user)
+                }
+                command => !(is_shared && command.is_for_all()),
+            }
+    }
+
     async fn carry_out(&self, command: Command, start: &TurnStart) -> Result<String, TurnError> {
+        if !self.is_permitted(&command, start) {
+            let user = &start.user;
+            return Ok(format!(
+                "Only administrators can do that here; {user} is not one."
+            ));
+        }
         let session = &start.session;
         let conversations = self.store().conversations();
         match command {
@@ -230,11 +262,6 @@ impl Agent {
                     spent.calls,
                     Duration::from_millis(spent.millis).as_secs_f64()
                 ))
-            }
-            Command::Answer { .. } if start.role != Role::Operator => {
-                let user = &start.user;
-                let text = format!("Only administrators can answer that; {user} is not one.");
-                Ok(text)
             }
             Command::Answer { id: None, .. } => {
                 Ok("Say which one: /approve N or /deny N. The question names its number.".into())

@@ -98,14 +98,24 @@ fn a_denied_call_is_an_error_the_code_can_catch() {
 
 #[test]
 fn who_answered_in_the_chat_is_on_record() {
-    let scene = Scene::configured(NO_WAIT);
+    let administrators = "[agent]\nadministrators = [\"cli:ada\"]\n";
+    let scene = Scene::configured(&format!("{NO_WAIT}{administrators}"));
     let answer = json!({ "content": "```python\nsend_message('hello')\n```" });
     let model = scene.script(&[answer]);
-    let send = |text: &str| scene.callgate(&["send", text, "--user", "ada", "--model", &model]);
-    send("go");
-    send("/approve 1").succeeded();
-    let listed = scene.callgate(&["approval", "list", "--all", "--json"]);
-    let approval = &listed.succeeded().json()[0];
+    let session = "cli:FriendMessage:ada";
+    let send = |user: &str, text: &str| {
+        let place = ["send", text, "--session", session, "--user", user];
+        scene.callgate(&[&place[..], &["--model", &model]].concat())
+    };
+    send("ada", "go");
+    let approval = || {
+        let listed = scene.callgate(&["approval", "list", "--all", "--json"]);
+        listed.succeeded().json()[0].clone()
+    };
+    send("bob", "/approve 1");
+    assert_eq!(approval()["state"], "pending");
+    send("ada", "/approve 1").succeeded();
+    let approval = approval();
     assert_eq!(approval["state"], "allowed", "{approval}");
     assert_eq!(approval["answered_by"], "cli:ada");
 }

@@ -23,6 +23,7 @@ mod connection;
 mod costing;
 mod crashes;
 mod draining;
+mod groups;
 mod installers;
 mod mcp;
 mod model;

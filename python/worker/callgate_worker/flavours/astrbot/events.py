@@ -34,12 +34,15 @@ def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict[str, 
         arrived.group = Group(str(group["id"]), group.get("name"))
     platform = runtime.context.platform_manager.get(platform_id, facts.get("platform") or platform_id)
     event = platform.create_event(arrived)
+    # Compat(astrbot): plugins look administrators up in the configuration, by account alone. The host knows
+    # who is one by platform and by the way they came, so that whoever speaks stands there if they are one.
+    known, account = runtime.context.get_config()["admins_id"], event.get_sender_id()
     if facts.get("role") == "operator":
         event.role = "admin"
-        # Plugins look administrators up in the configuration; the host knows them by the way they came.
-        known = runtime.context.get_config()["admins_id"]
-        if event.get_sender_id() not in known:
-            known.append(event.get_sender_id())
+        if account not in known:
+            known.append(account)
+    elif account in known:
+        known.remove(account)
     event.callgate_ref = ref
     event.set_extra("callgate_row", facts.get("row"))
     # By name, chance or another rule of the session: the model answers, though no command is meant.

@@ -73,8 +73,6 @@ def _address(event: Any, config: Any, facts: dict[str, Any]) -> None:
     from astrbot.core.message.components import At, AtAll, Reply
 
     event.message_str = event.message_str.strip()
-    if str(event.get_sender_id()) in config.get("admins_id", []):
-        event.role = "admin"
     me = str(event.get_self_id())
     parts = event.get_messages()
     meant = bool(facts.get("wake"))
