@@ -62,16 +62,10 @@ impl Past {
     }
 }
 
-/// A turn's rounds, each with all that it was asked; `None` where that was not kept.
+/// A turn's rounds with what each was asked, as far as that was kept: in full with its history, or, where
+/// there is `after`, the first so many messages of the request before it, then these `messages`, and the
+/// same `tools` unless there are others. Given in full, a thousand rounds would be a million messages.
 pub async fn rounds(store: &Store, turn: JournalId) -> Result<Vec<Round>, StoreError> {
-    let rounds = with_history(store, turn).await?;
-    let requests = requests(&rounds);
-    let whole = |(round, request): (Round, Option<Json>)| Round { request, ..round };
-    Ok(rounds.into_iter().zip(requests).map(whole).collect())
-}
-
-/// A turn's rounds as they are kept, but with their history.
-pub(crate) async fn with_history(store: &Store, turn: JournalId) -> Result<Vec<Round>, StoreError> {
     let mut rounds = store.turns().rounds(turn).await?;
     for request in rounds.iter_mut().filter_map(|round| round.request.as_mut()) {
         let past = request.as_object_mut().and_then(|it| it.remove("history"));
@@ -112,29 +106,4 @@ impl Asked {
         }
         Some(kept)
     }
-}
-
-/// What each of a turn's rounds was asked, in full; `None` where it was not kept.
-fn requests(rounds: &[Round]) -> Vec<Option<Json>> {
-    let mut before: Option<Json> = None;
-    let mut all = Vec::with_capacity(rounds.len());
-    for round in rounds {
-        before = round.request.clone().and_then(|kept| whole(kept, before));
-        all.push(before.clone());
-    }
-    all
-}
-
-fn whole(mut kept: Json, before: Option<Json>) -> Option<Json> {
-    let Some(after) = kept.get("after").and_then(Json::as_u64) else {
-        return Some(kept);
-    };
-    let mut whole = before?;
-    let messages = whole.get_mut("messages")?.as_array_mut()?;
-    messages.truncate(usize::try_from(after).ok()?);
-    messages.append(kept.get_mut("messages")?.as_array_mut()?);
-    if let Some(tools) = kept.get_mut("tools") {
-        whole["tools"] = tools.take();
-    }
-    Some(whole)
 }

@@ -11,7 +11,9 @@
 
 mod engines;
 mod postgres;
+mod rounds;
 mod witness;
 
 pub use engines::{Home, on_each_engine};
+pub use rounds::whole_requests;
 pub use witness::Witness;

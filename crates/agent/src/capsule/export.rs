@@ -120,7 +120,7 @@ async fn family(
 
 async fn taken(store: &Store, turn: Turn) -> Result<TurnRecord, CapsuleError> {
     let mut record = TurnRecord::of(turn);
-    let rounds = crate::asked::with_history(store, record.id).await?;
+    let rounds = crate::asked::rounds(store, record.id).await?;
     record.rounds = rounds.into_iter().map(Into::into).collect();
     record.calls = calls(store, record.id).await?;
     record.altered = store.turns().altered(record.id).await?;

@@ -16,7 +16,7 @@ use tracing::Instrument;
 
 use super::{Shape, Turn, TurnAsk, TurnReport, budget, declared::Declared};
 use crate::{
-    Agent, TurnError, Watch, arrival::Answering, asked::with_history, delegate::both,
+    Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both,
     recall::History, record::Record,
 };
 
@@ -156,7 +156,7 @@ impl Agent {
             None => None,
         };
         let turns = self.store().turns();
-        let rounds = with_history(self.store(), id).await?;
+        let rounds = rounds(self.store(), id).await?;
         let runs = turns.runs(id).await?;
         let calls = self.store().journal().recorded(id).await?;
         let mark = mark_of(&start.plan);

@@ -2,10 +2,10 @@
 
 use callgate_contract::{JournalId, Mode, ModelReply, Part};
 use callgate_store::ConversationUpdate;
-use callgate_testkit::on_each_engine;
+use callgate_testkit::{on_each_engine, whole_requests};
 use serde_json::{Value as Json, json};
 
-use crate::stage::{Scripted, Stage, session};
+use crate::stage::{Scripted, Stage, session, settings};
 
 async fn turns(stage: &Stage) -> Vec<JournalId> {
     let turns = stage.agent.store().turns();
@@ -20,7 +20,7 @@ async fn compare(stage: &Stage) {
     let mut recorded = Vec::new();
     for turn in turns(stage).await {
         let rounds = callgate_agent::rounds(store, turn).await.unwrap();
-        recorded.extend(rounds.into_iter().map(|round| round.request.unwrap()));
+        recorded.extend(whole_requests(&rounds));
     }
     let asked = stage.model.requests();
     let asked: Vec<Json> = asked.iter().map(|request| json!(request)).collect();
@@ -55,6 +55,42 @@ async fn the_record_is_exact_and_does_not_grow_with_the_conversation() {
         assert!(last < second + 100, "{sizes:?}");
     })
     .await;
+}
+
+/// What is read back of a turn is as long as what was said in it, however often its beginning was sent
+/// to the model.
+#[tokio::test]
+async fn many_rounds_are_read_back_without_repeating_them() {
+    const ROUNDS: usize = 100;
+    let mut model = Scripted::default();
+    for place in 1..ROUNDS {
+        model = model.calls(&[("look", &format!("at {place}"))]);
+    }
+    let mut settings = settings();
+    settings.rounds = 200;
+    let home = callgate_testkit::Home::sqlite();
+    let stage = Stage::with(
+        home.open().await,
+        model.says("seen"),
+        Default::default(),
+        settings,
+    );
+    stage
+        .hears_from("ann", "look around", Some(Mode::Tools))
+        .await;
+    compare(&stage).await;
+
+    let turn = turns(&stage).await[0];
+    let rounds = callgate_agent::rounds(stage.agent.store(), turn).await;
+    let rounds = rounds.unwrap();
+    assert_eq!(rounds.len(), ROUNDS);
+    let count = |request: &Json| request["messages"].as_array().unwrap().len();
+    let read: usize = rounds
+        .iter()
+        .map(|round| count(round.request.as_ref().unwrap()))
+        .sum();
+    let last = whole_requests(&rounds).last().map(count);
+    assert_eq!(Some(read), last, "each message once");
 }
 
 #[tokio::test]

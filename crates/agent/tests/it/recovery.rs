@@ -177,8 +177,9 @@ async fn left(store: &Store) -> Left {
             .collect(),
         rounds: rounds
             .iter()
-            .map(|round| {
-                let mut asked = round.request.clone().unwrap()["messages"].take();
+            .zip(callgate_testkit::whole_requests(&rounds))
+            .map(|(round, mut request)| {
+                let mut asked = request["messages"].take();
                 // The moment: the time is in it, and in code mode what was said so far.
                 asked[1].take();
                 let reply = round.answer.as_ref().unwrap().reply.clone();

@@ -15,8 +15,7 @@ fn asked(scene: &Scene) -> Vec<Vec<Json>> {
         let mut asked = Vec::new();
         for turn in store.turns().list(&session, 20).await.unwrap() {
             let rounds = callgate_agent::rounds(&store, turn.start.id).await.unwrap();
-            let requests = rounds.into_iter().map(|round| round.request.unwrap());
-            asked.push(requests.collect());
+            asked.push(callgate_testkit::whole_requests(&rounds));
         }
         asked
     })

@@ -115,7 +115,8 @@ struct Whole {
 #[derive(Debug, Serialize, JsonSchema)]
 struct RoundView {
     number: u32,
-    /// What the model was asked, where that is kept.
+    /// What the model was asked, where that is kept. With `after`: the first so many messages of the
+    /// request before it, then these `messages`; and the same `tools` unless there are others.
     request: Option<Json>,
     reply: Option<Json>,
     usage: Option<Usage>,

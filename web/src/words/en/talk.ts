@@ -47,6 +47,7 @@ export const talk = {
   "turn.system": "System",
   "turn.none": "No turn yet.",
   "turn.prompt": "What the model was asked",
+  "turn.after": "After the {count} messages before:",
   "turn.reply": "What it replied",
   "turn.children": "Agents it called",
   "turn.stop": "End",

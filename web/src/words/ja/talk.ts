@@ -47,6 +47,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "turn.system": "システム",
   "turn.none": "まだターンはありません。",
   "turn.prompt": "モデルへの問い合わせ",
+  "turn.after": "これまでの {count} 件に続けて：",
   "turn.reply": "モデルの返答",
   "turn.children": "呼び出したエージェント",
   "turn.stop": "終了",

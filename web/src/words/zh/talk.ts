@@ -47,6 +47,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "turn.system": "系统",
   "turn.none": "还没有回合。",
   "turn.prompt": "模型收到的内容",
+  "turn.after": "在之前的 {count} 条之后：",
   "turn.reply": "模型的回复",
   "turn.children": "调用的子代理",
   "turn.stop": "结束",
