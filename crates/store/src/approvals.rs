@@ -7,11 +7,12 @@ use callgate_contract::{JournalId, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 pub use self::rules::{Rule, StandingRule};
 use crate::{
     StoreError,
+    connection::Connection,
     database::{Database, next_id},
     row::{self, get},
 };
@@ -181,7 +182,7 @@ impl Approvals<'_> {
 
 /// What the calls of a run asked that has ended.
 pub(crate) async fn withdraw(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     run: JournalId,
 ) -> Result<(), StoreError> {
     sqlx::query("UPDATE approval SET state = 'withdrawn' WHERE journal = $1 AND state = 'pending'")
@@ -193,7 +194,7 @@ pub(crate) async fn withdraw(
 
 /// The same of a turn, in its tool calls and its code.
 pub(crate) async fn withdraw_all(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
 ) -> Result<(), StoreError> {
     sqlx::query(

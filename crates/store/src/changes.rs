@@ -2,12 +2,11 @@
 //! transaction that records what asked, so a change happens exactly when its cause is on record.
 
 use callgate_contract::{Change, JournalId, Part};
-use sqlx::AnyConnection;
 
-use crate::{LogRole, NewTimer, StoreError, log, notes, outbox, timers};
+use crate::{LogRole, NewTimer, StoreError, connection::Connection, log, notes, outbox, timers};
 
 pub(crate) async fn apply(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: JournalId,
     changes: &[Change],
     holder: Option<String>,

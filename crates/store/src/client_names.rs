@@ -2,9 +2,7 @@
 //! a revoked key sets it free, since rooms, notes and answers are kept under it. Only the operator hands
 //! one on, by making a key for it. Names of instances are many and short-lived; those alone are forgotten.
 
-use sqlx::AnyConnection;
-
-use crate::{StoreError, database::Database, row};
+use crate::{StoreError, connection::Connection, database::Database, row};
 
 /// Ids of one owner: a key may be used under several, not under ever new ones.
 pub const MAX_NAMES: usize = 10_000;
@@ -60,7 +58,7 @@ impl ClientNames<'_> {
 }
 
 pub(crate) async fn claim(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     name: &str,
     of: NameOf,
     owner: &str,
@@ -96,7 +94,7 @@ pub(crate) async fn claim(
     assign(connection, name, of, owner).await
 }
 
-async fn make_room(connection: &mut AnyConnection, owner: &str) -> Result<(), StoreError> {
+async fn make_room(connection: &mut Connection, owner: &str) -> Result<(), StoreError> {
     sqlx::query(
         "DELETE FROM client_name WHERE name IN (
              SELECT name FROM client_name WHERE owner = $1 AND instance = 1
@@ -112,7 +110,7 @@ async fn make_room(connection: &mut AnyConnection, owner: &str) -> Result<(), St
 
 /// The operator's word: whoever had it has it no more.
 pub(crate) async fn assign(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     name: &str,
     of: NameOf,
     owner: &str,

@@ -3,11 +3,12 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
     client_names::{self, NameOf},
+    connection::Connection,
     database::Database,
     row::{self, get},
 };
@@ -130,7 +131,7 @@ impl Clients<'_> {
 }
 
 async fn decide(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     id: &str,
     state: ClientState,
 ) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use callgate_contract::{ConversationId, SessionKey};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 pub use self::messages::{HistoryRow, NewMessage};
 pub(crate) use self::{
@@ -18,6 +18,7 @@ pub(crate) use self::{
 };
 use crate::{
     Journal, StoreError,
+    connection::Connection,
     row::{self, get},
 };
 
@@ -226,7 +227,7 @@ impl Conversations<'_> {
 }
 
 async fn insert(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     session: &SessionKey,
     new: NewConversation,
 ) -> Result<Conversation, StoreError> {
@@ -259,7 +260,7 @@ async fn insert(
 }
 
 async fn set_current(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     session: &SessionKey,
     id: ConversationId,
 ) -> Result<(), StoreError> {

@@ -5,11 +5,12 @@ use callgate_contract::{JournalId, SessionKey, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, AssertSqlSafe, any::AnyRow};
+use sqlx::{AssertSqlSafe, any::AnyRow};
 use uuid::Uuid;
 
 use crate::{
     Journal, StoreError,
+    connection::Connection,
     row::{self, get},
 };
 
@@ -197,7 +198,7 @@ pub(crate) struct Spender {
 }
 
 pub(crate) async fn insert(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     spender: Spender,
     charge: &Charge,
 ) -> Result<(), StoreError> {

@@ -1,26 +1,28 @@
 //! The connections: one that writes, a few that read. Everything else in the store asks here for
 //! one of them, so that no write ever waits behind a pool or another writer's transaction.
 
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, any::AnyConnectOptions};
+use sqlx::AnyConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::{Durability, StoreError, arrivals::Arrivals, instance::Instance, keys::Handles};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
-    Sqlite,
-    Postgres,
-}
+use crate::{
+    StoreError,
+    arrivals::Arrivals,
+    connection::{Connection, Connector, Engine, is_lost},
+    instance::Instance,
+    keys::Handles,
+    outbox::Delivered,
+    readers::Readers,
+    row,
+};
 
 pub(crate) struct Database {
-    pub(crate) engine: Engine,
-    pub(crate) durability: Durability,
-    pub(crate) options: AnyConnectOptions,
-    pub(crate) readers: AnyPool,
+    pub(crate) connector: Connector,
+    pub(crate) readers: Readers,
     /// A mutex, since a transaction holds the connection across awaits. `None` while it is lent
     /// out and after a failure: then the next writer connects anew.
-    pub(crate) writer: Mutex<Option<AnyConnection>>,
+    pub(crate) writer: Mutex<Option<Connection>>,
     pub(crate) arrivals: Arrivals,
+    pub(crate) delivered: Delivered,
     pub(crate) instance: Instance,
     pub(crate) key_handles: Handles,
 }
@@ -28,20 +30,26 @@ pub(crate) struct Database {
 impl Database {
     pub(crate) async fn writer(&self) -> Result<Writer<'_>, StoreError> {
         let mut slot = self.writer.lock().await;
-        let connection = match slot.take() {
-            Some(connection) => connection,
-            None => self.connect().await?,
-        };
+        let mut known = slot.take();
+        if let Some(connection) = &mut known
+            && !connection.is_alive().await
+        {
+            known = None;
+        }
         Ok(Writer {
-            engine: self.engine,
+            untouched: known.is_some(),
+            connection: match known {
+                Some(connection) => connection,
+                None => self.connector.writer().await?,
+            },
+            connector: &self.connector,
             slot,
-            connection,
         })
     }
 
     /// Takes what was erased out of the write-ahead file as well, where an engine has one of ours.
     pub(crate) async fn scrub(&self) -> Result<(), StoreError> {
-        if self.engine == Engine::Sqlite {
+        if self.connector.engine == Engine::Sqlite {
             let mut writer = self.writer().await?;
             let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
             checkpoint.execute(writer.connection()).await?;
@@ -50,37 +58,22 @@ impl Database {
         Ok(())
     }
 
-    /// A connection prepared for writing.
-    pub(crate) async fn connect(&self) -> Result<AnyConnection, StoreError> {
-        let mut connection = self.options.connect().await?;
-        for statement in self.engine.writer_settings(self.durability) {
-            sqlx::query(*statement).execute(&mut connection).await?;
-        }
-        Ok(connection)
+    /// Something was written, just now.
+    pub(crate) async fn check(&self) -> Result<(), StoreError> {
+        let mut writer = self.writer().await?;
+        sqlx::query(
+            "INSERT INTO counter (name, value) VALUES ('checked', $1)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(row::now())
+        .execute(writer.connection())
+        .await?;
+        writer.release();
+        Ok(())
     }
 }
 
 impl Engine {
-    fn writer_settings(self, durability: Durability) -> &'static [&'static str] {
-        match (self, durability) {
-            (Engine::Sqlite, Durability::Process) => &[
-                "PRAGMA busy_timeout = 10000",
-                "PRAGMA journal_mode = WAL",
-                "PRAGMA synchronous = NORMAL",
-                "PRAGMA secure_delete = ON",
-            ],
-            (Engine::Sqlite, Durability::Power) => &[
-                "PRAGMA busy_timeout = 10000",
-                "PRAGMA journal_mode = WAL",
-                "PRAGMA synchronous = FULL",
-                "PRAGMA secure_delete = ON",
-            ],
-            // How a server meets a power cut is its operator's setting unless we must be sure.
-            (Engine::Postgres, Durability::Process) => &[],
-            (Engine::Postgres, Durability::Power) => &["SET synchronous_commit = on"],
-        }
-    }
-
     /// On SQLite a transaction takes the write lock at once: upgrading later can fail.
     fn begin(self) -> &'static str {
         match self {
@@ -93,20 +86,40 @@ impl Engine {
 /// The writing connection, lent. Dropped without [`Writer::release`] or [`Writer::commit`] (an
 /// error, a cancelled future) it closes, which rolls back whatever was open.
 pub(crate) struct Writer<'a> {
-    engine: Engine,
-    slot: MutexGuard<'a, Option<AnyConnection>>,
-    connection: AnyConnection,
+    connector: &'a Connector,
+    slot: MutexGuard<'a, Option<Connection>>,
+    connection: Connection,
+    /// It was there before, and nothing has been asked of it yet.
+    untouched: bool,
 }
 
 impl Writer<'_> {
-    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
+    pub(crate) fn connection(&mut self) -> &mut Connection {
+        self.untouched = false;
         &mut self.connection
     }
 
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
-        let begin = sqlx::query(self.engine.begin());
-        begin.execute(&mut self.connection).await?;
+        let begin = self.connector.engine.begin();
+        let begun = sqlx::query(begin).execute(&mut self.connection).await;
+        let untouched = std::mem::take(&mut self.untouched);
+        match begun {
+            // The server ended it while nobody used it, and nothing is lost with it.
+            Err(error) if untouched && is_lost(&error) => {
+                self.connection = self.connector.writer().await?;
+                sqlx::query(begin).execute(&mut self.connection).await?;
+            }
+            begun => {
+                begun?;
+            }
+        }
         Ok(())
+    }
+
+    /// For what may take its time. The connection is closed afterwards.
+    pub(crate) async fn without_deadline(&mut self) -> Result<&mut AnyConnection, StoreError> {
+        self.untouched = false;
+        Ok(self.connection.without_deadline().await?)
     }
 
     /// Ends the transaction and gives the connection back.
@@ -131,13 +144,13 @@ impl Writer<'_> {
 
     /// Gives the connection back; no transaction may be open.
     pub(crate) fn release(mut self) {
-        *self.slot = Some(self.connection);
+        *self.slot = Some(self.connection).filter(Connection::is_ordinary);
     }
 }
 
 /// The next id of a named sequence, inside the caller's transaction.
 pub(crate) async fn next_id(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     name: &'static str,
 ) -> Result<i64, StoreError> {
     let next = sqlx::query_scalar(

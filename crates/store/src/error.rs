@@ -4,7 +4,9 @@ use std::{io, path::PathBuf};
 
 use callgate_contract::{ConversationId, JournalId};
 
-use crate::{MAX_DATA_NAME, MAX_ROOM_NAME, MAX_TIMER_TEXT, MAX_TIMERS, files::FileError};
+use crate::{
+    MAX_DATA_NAME, MAX_ROOM_NAME, MAX_TIMER_TEXT, MAX_TIMERS, connection::is_lost, files::FileError,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -113,10 +115,39 @@ impl StoreError {
         matches!(error.code().as_deref(), Some("13" | "53100"))
     }
 
+    /// It is the database's or the disk's state, not what was asked: the same may succeed later.
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            StoreError::Database(error) => is_lost(error) || is_passing(error),
+            StoreError::File(error) => error.is_temporary(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn damaged(what: &'static str, reason: impl ToString) -> Self {
         StoreError::Damaged {
             what,
             reason: reason.to_string(),
         }
+    }
+}
+
+fn is_passing(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::PoolTimedOut => true,
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            match code.parse::<u32>() {
+                // SQLite's, of which the lowest byte says the kind: busy, locked, no memory, read-only,
+                // input or output, full, cannot be opened.
+                Ok(number) if code.len() < 5 => matches!(number & 0xff, 5..=8 | 10 | 13 | 14),
+                // PostgreSQL's by class: rolled back for another's sake, no resources, not in this
+                // state (a lock, read-only), ended by the operator or a timeout, its system failed.
+                _ => ["40", "53", "55", "57", "58", "25006"]
+                    .iter()
+                    .any(|class| code.starts_with(class)),
+            }
+        }
+        _ => false,
     }
 }

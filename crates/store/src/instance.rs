@@ -1,8 +1,13 @@
-//! [`Instance`]: this process among others that share its database. It says again and again that it
-//! lives; what it holds is its own as long as it does, and then anybody's. With SQLite there are no
-//! others, and none of this costs a query.
+//! [`Instance`]: this process among others that share its database. What it holds belongs to its *life*,
+//! which begins with the process: it says again and again that it lives; what it holds is its own as
+//! long as it does, and then anybody's. The next life in the same data directory has at once what the
+//! one before held. With SQLite there are no others, and none of this costs a query.
 
 use std::{
+    fs,
+    io::{self, ErrorKind},
+    os::unix::fs::MetadataExt,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -12,20 +17,45 @@ use std::{
 
 use callgate_contract::JournalId;
 use jiff::Timestamp;
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
+use uuid::Uuid;
 
 use crate::{
     StoreError,
-    database::{Database, Engine},
-    row,
+    connection::Connection,
+    connection::Engine,
+    database::Database,
+    row::{self, get},
 };
 
 /// Milliseconds after which nobody remembers an instance that is gone.
 const FORGOTTEN: i64 = 24 * 60 * 60 * 1_000;
 
+/// Where a data directory keeps its instance's name.
+const NAME_FILE: &str = "instance";
+
+/// What a life that is over held goes to the next one of its data directory.
+const INHERIT: [&str; 4] = [
+    "UPDATE turn SET holder = $2 WHERE holder = $1 AND stop IS NULL",
+    "UPDATE run SET holder = $2 WHERE holder = $1 AND stop IS NULL",
+    "UPDATE log SET holder = $2 WHERE holder = $1 AND turn IS NULL
+     AND (role = 'user' AND hidden = 0 AND dismissed = 0 OR offered = 1)",
+    "UPDATE outbox SET claimed_by = $2 WHERE claimed_by = $1 AND delivered_at IS NULL",
+];
+/// Nothing of it runs any more, so that nobody need wait for its sessions.
+const BURY: [&str; 2] = [
+    "DELETE FROM lease WHERE holder = $1",
+    "DELETE FROM instance WHERE life = $1",
+];
+
 pub(crate) struct Instance {
-    /// Of whoever owns the data directory, the same after a restart.
-    pub(crate) name: String,
+    /// Of this process alone: what it holds is held by it.
+    pub(crate) life: String,
+    /// Of the data directory, the same after a restart.
+    name: String,
+    /// The data directory itself. Whoever finds a life here that is not its own knows that it is over:
+    /// one process at a time owns a directory.
+    place: String,
     /// How long it counts as alive after it has last said so.
     pub(crate) term: Duration,
     /// How far the database's clock was ahead of ours when we last asked, in milliseconds: instances
@@ -34,13 +64,56 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    pub(crate) fn new(name: String, term: Duration) -> Self {
-        Instance {
-            name,
+    /// By the database's clock.
+    async fn ask_time(&self, connection: &mut Connection) -> Result<i64, StoreError> {
+        let clock = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+        let now: i64 = sqlx::query_scalar(clock).fetch_one(connection).await?;
+        let ahead = now.saturating_sub(row::now());
+        self.ahead.store(ahead, Ordering::Relaxed);
+        Ok(now)
+    }
+
+    /// Called under the directory's lock.
+    pub(crate) fn at(data: &Path, term: Duration) -> Result<Self, StoreError> {
+        Ok(Instance {
+            life: Uuid::now_v7().to_string(),
+            name: name_at(data)?,
+            place: place_of(data)?,
             term,
             ahead: AtomicI64::new(0),
-        }
+        })
     }
+}
+
+fn unusable(data: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Directory {
+        path: data.to_owned(),
+        source,
+    }
+}
+
+fn name_at(data: &Path) -> Result<String, StoreError> {
+    match fs::read_to_string(data.join(NAME_FILE)) {
+        Ok(name) if !name.is_empty() => Ok(name),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(data)(error)),
+        _ => new_name(data),
+    }
+}
+
+fn new_name(data: &Path) -> Result<String, StoreError> {
+    let name = Uuid::now_v7().to_string();
+    fs::write(data.join(NAME_FILE), &name).map_err(unusable(data))?;
+    Ok(name)
+}
+
+/// Neither a copy of the directory nor the same one after a reboot is at the same place; then nothing
+/// is known of the life before, and its term is waited for.
+fn place_of(data: &Path) -> Result<String, StoreError> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    let boot = boot.unwrap_or_else(|_| Uuid::now_v7().to_string());
+    let folder = fs::metadata(data).map_err(unusable(data))?;
+    let (device, number) = (folder.dev(), folder.ino());
+    Ok(format!("{}/{device}/{number}", boot.trim()))
 }
 
 /// The condition that the row of `$table` was left behind: by an earlier life of this instance, `$1`,
@@ -59,7 +132,7 @@ macro_rules! left_behind {
             " <= $2 OR ",
             $table,
             ".holder <> $1 AND NOT EXISTS (SELECT 1 FROM instance
-                 WHERE instance.name = ",
+                 WHERE instance.life = ",
             $table,
             ".holder AND instance.ends_at > $3))"
         )
@@ -70,12 +143,12 @@ pub(crate) use left_behind;
 impl Database {
     /// Others may work on the same database.
     pub(crate) fn is_shared(&self) -> bool {
-        self.engine == Engine::Postgres
+        self.connector.engine == Engine::Postgres
     }
 
-    /// Under which name work is this process's own; nobody asks where it is alone.
+    /// By what work is this process's own; nobody asks where it is alone.
     pub(crate) fn holder(&self) -> Option<String> {
-        self.is_shared().then(|| self.instance.name.clone())
+        self.is_shared().then(|| self.instance.life.clone())
     }
 
     /// By the clock that instances agree on.
@@ -90,7 +163,7 @@ impl Database {
         start: Timestamp,
     ) -> Result<Vec<AnyRow>, StoreError> {
         let rows = sqlx::query(select)
-            .bind(self.instance.name.clone())
+            .bind(self.instance.life.clone())
             .bind(start.as_millisecond())
             .bind(self.shared_now())
             .fetch_all(&self.readers)
@@ -98,20 +171,59 @@ impl Database {
         Ok(rows)
     }
 
+    /// The first word of this life. It inherits from those that were here before; where another one
+    /// lives under our name, the directory is a copy of its, and we take a new name.
+    async fn begin_life(&mut self, data: &Path) -> Result<(), StoreError> {
+        let mut writer = self.writer().await?;
+        writer.begin().await?;
+        let now = self.instance.ask_time(writer.connection()).await?;
+        let known = sqlx::query("SELECT * FROM instance WHERE name = $1 OR place = $2")
+            .bind(self.instance.name.clone())
+            .bind(self.instance.place.clone())
+            .fetch_all(writer.connection())
+            .await?;
+        let mut copied = false;
+        for other in &known {
+            if get::<String>(other, "place")? != self.instance.place {
+                copied |= get::<i64>(other, "ends_at")? > now;
+                continue;
+            }
+            let before: String = get(other, "life")?;
+            for statement in INHERIT {
+                let inherit = sqlx::query(statement)
+                    .bind(before.clone())
+                    .bind(self.instance.life.clone());
+                inherit.execute(writer.connection()).await?;
+            }
+            for statement in BURY {
+                let bury = sqlx::query(statement).bind(before.clone());
+                bury.execute(writer.connection()).await?;
+            }
+        }
+        writer.commit().await?;
+        if copied {
+            let name = new_name(data)?;
+            tracing::warn!(
+                data = %data.display(), %name,
+                "another instance runs under the name of this data directory, as of one that was \
+                 copied while in use: it has a name of its own from now on"
+            );
+            self.instance.name = name;
+        }
+        self.say_alive().await
+    }
+
     async fn say_alive(&self) -> Result<(), StoreError> {
         let mut writer = self.writer().await?;
-        let clock = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-        let now: i64 = sqlx::query_scalar(clock)
-            .fetch_one(writer.connection())
-            .await?;
-        let ahead = now.saturating_sub(row::now());
-        self.instance.ahead.store(ahead, Ordering::Relaxed);
+        let now = self.instance.ask_time(writer.connection()).await?;
         let term = i64::try_from(self.instance.term.as_millis()).unwrap_or(i64::MAX);
         sqlx::query(
-            "INSERT INTO instance (name, ends_at) VALUES ($1, $2)
-             ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at",
+            "INSERT INTO instance (life, name, place, ends_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (life) DO UPDATE SET ends_at = excluded.ends_at",
         )
+        .bind(self.instance.life.clone())
         .bind(self.instance.name.clone())
+        .bind(self.instance.place.clone())
         .bind(now.saturating_add(term))
         .execute(writer.connection())
         .await?;
@@ -135,8 +247,8 @@ impl Database {
             return Ok(());
         }
         let mut writer = self.writer().await?;
-        sqlx::query("DELETE FROM instance WHERE name = $1")
-            .bind(self.instance.name.clone())
+        sqlx::query("DELETE FROM instance WHERE life = $1")
+            .bind(self.instance.life.clone())
             .execute(writer.connection())
             .await?;
         writer.release();
@@ -144,13 +256,20 @@ impl Database {
     }
 }
 
-/// Says that this instance lives until the database is no longer used.
-pub(crate) async fn live(database: &Arc<Database>) -> Result<(), StoreError> {
+/// Begins this process's life. Called under the directory's lock.
+pub(crate) async fn begin(database: &mut Database, data: &Path) -> Result<(), StoreError> {
     if !database.is_shared() {
         return Ok(());
     }
-    database.say_alive().await?;
-    database.forget_the_gone().await?;
+    database.begin_life(data).await?;
+    database.forget_the_gone().await
+}
+
+/// Says that this instance lives until the database is no longer used.
+pub(crate) fn live(database: &Arc<Database>) {
+    if !database.is_shared() {
+        return;
+    }
     let (used, pause) = (Arc::downgrade(database), database.instance.term / 4);
     tokio::spawn(async move {
         loop {
@@ -163,15 +282,14 @@ pub(crate) async fn live(database: &Arc<Database>) -> Result<(), StoreError> {
             }
         }
     });
-    Ok(())
 }
 
-/// Is the turn or run still for `name` to write to? In the affirmative it stays so until the
+/// Is the turn or run still for `life` to write to? In the affirmative it stays so until the
 /// transaction ends.
 pub(crate) async fn is_ours(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: JournalId,
-    name: &str,
+    life: &str,
 ) -> Result<bool, StoreError> {
     for select in [
         "SELECT holder FROM turn WHERE id = $1 FOR UPDATE",
@@ -182,7 +300,7 @@ pub(crate) async fn is_ours(
             .fetch_optional(&mut *connection)
             .await?;
         if let Some(holder) = found {
-            return Ok(holder.is_none_or(|holder| holder == name));
+            return Ok(holder.is_none_or(|holder| holder == life));
         }
     }
     Ok(true)

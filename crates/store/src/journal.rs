@@ -41,8 +41,11 @@ impl Journal {
 
     /// Durable when it returns: from here on a cut-off run is known to [`Journal::unfinished`].
     pub async fn begin(&self, run: &RunStart) -> Result<(), StoreError> {
-        let within = run.turn.map_or(run.id, |(turn, _)| turn);
-        let mut write = self.write_to(within, false).await?;
+        let mut write = match run.turn {
+            Some((turn, _)) => self.write_to(turn, false).await?,
+            // One that exists already is nothing that is written to.
+            None => self.write(false).await?,
+        };
         let holder = self.database.holder();
         let new = rows::insert_run(write.connection(), run, holder).await?;
         write.commit().await?;
@@ -190,6 +193,7 @@ impl Journal {
     /// approval is never erased. Returns how many runs were.
     pub async fn prune(&self, keep: u64) -> Result<u64, StoreError> {
         let mut write = self.write(true).await?;
+        write.without_deadline().await?;
         let pruned = prune::prune(write.connection(), row::count(keep)).await?;
         write.commit().await?;
         Ok(pruned)
@@ -210,8 +214,8 @@ impl Journal {
             return self.write(transaction).await;
         }
         let mut write = self.write(true).await?;
-        let name = &self.database.instance.name;
-        match instance::is_ours(write.connection(), journal, name).await? {
+        let life = &self.database.instance.life;
+        match instance::is_ours(write.connection(), journal, life).await? {
             true => Ok(write),
             false => {
                 write.rollback().await?;

@@ -5,11 +5,12 @@ mod handle;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
     client_names::{self, NameOf},
+    connection::Connection,
     database::Database,
     row::{self, get},
 };
@@ -124,7 +125,7 @@ impl Keys<'_> {
 }
 
 async fn insert(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     scopes: &[String],
     client: Option<&str>,
 ) -> Result<(String, String), StoreError> {

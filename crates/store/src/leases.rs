@@ -3,10 +3,9 @@
 //! the one before fail. With SQLite one process has everything, and nothing is asked.
 
 use callgate_contract::{JournalId, SessionKey};
-use sqlx::AnyConnection;
 use uuid::Uuid;
 
-use crate::{StoreError, database::Database};
+use crate::{StoreError, connection::Connection, database::Database};
 
 /// Agents and code of a turn go wherever it goes.
 const TURNS_BELOW: &str = "WITH RECURSIVE below (id) AS (
@@ -25,34 +24,47 @@ pub struct Leases<'a>(pub(crate) &'a Database);
 pub struct Lease {
     pub(crate) session: SessionKey,
     pub(crate) token: Uuid,
+    was_left: bool,
 }
 
 impl Leases<'_> {
     /// `None` if another instance has the session, and lives. What is ours already we have from now
     /// on by the new lease.
     pub async fn take(&self, session: &SessionKey) -> Result<Option<Lease>, StoreError> {
-        let lease = Lease {
+        if !self.0.is_shared() {
+            return Ok(Some(Lease::of_the_only(session)));
+        }
+        let mut lease = Lease {
             session: session.clone(),
-            token: match self.0.is_shared() {
-                true => Uuid::now_v7(),
-                false => return Ok(Some(Lease::of_the_only(session))),
-            },
+            token: Uuid::now_v7(),
+            was_left: false,
         };
         let mut writer = self.0.writer().await?;
-        let taken = sqlx::query(
+        let given_up = sqlx::query(
             "INSERT INTO lease (session, holder, token) VALUES ($1, $2, $3)
-             ON CONFLICT (session) DO UPDATE
-             SET holder = excluded.holder, token = excluded.token
-             WHERE lease.holder = excluded.holder OR NOT EXISTS (
+             ON CONFLICT (session) DO NOTHING",
+        );
+        let left = sqlx::query(
+            "UPDATE lease SET holder = $2, token = $3
+             WHERE session = $1 AND (holder = $2 OR NOT EXISTS (
                  SELECT 1 FROM instance
-                 WHERE instance.name = lease.holder AND instance.ends_at > $4)",
-        )
-        .bind(session.to_string())
-        .bind(self.0.instance.name.clone())
-        .bind(lease.token.to_string())
-        .bind(self.0.shared_now())
-        .execute(writer.connection())
-        .await?;
+                 WHERE instance.life = lease.holder AND instance.ends_at > $4))",
+        );
+        let (key, life) = (session.to_string(), self.0.instance.life.clone());
+        let token = lease.token.to_string();
+        let given_up = given_up.bind(key.clone()).bind(life.clone());
+        let mut taken = given_up
+            .bind(token.clone())
+            .execute(writer.connection())
+            .await?;
+        if taken.rows_affected() == 0 {
+            lease.was_left = true;
+            let left = left.bind(key).bind(life).bind(token);
+            taken = left
+                .bind(self.0.shared_now())
+                .execute(writer.connection())
+                .await?;
+        }
         writer.release();
         Ok((taken.rows_affected() == 1).then_some(lease))
     }
@@ -78,7 +90,7 @@ impl Leases<'_> {
         if !self.0.is_shared() {
             return Ok(true);
         }
-        let (name, now) = (&self.0.instance.name, self.0.shared_now());
+        let (life, now) = (&self.0.instance.life, self.0.shared_now());
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
         let mut adopted = 0;
@@ -86,15 +98,15 @@ impl Leases<'_> {
             "UPDATE turn SET holder = $2 WHERE id = $1 AND stop IS NULL
              AND (holder IS NULL OR holder = $2 OR NOT EXISTS (
                  SELECT 1 FROM instance
-                 WHERE instance.name = turn.holder AND instance.ends_at > $3))",
+                 WHERE instance.life = turn.holder AND instance.ends_at > $3))",
             "UPDATE run SET holder = $2 WHERE journal = $1 AND stop IS NULL
              AND (holder IS NULL OR holder = $2 OR NOT EXISTS (
                  SELECT 1 FROM instance
-                 WHERE instance.name = run.holder AND instance.ends_at > $3))",
+                 WHERE instance.life = run.holder AND instance.ends_at > $3))",
         ] {
             let update = sqlx::query(update)
                 .bind(journal.0.to_string())
-                .bind(name.clone())
+                .bind(life.clone())
                 .bind(now);
             adopted += update.execute(writer.connection()).await?.rows_affected();
         }
@@ -102,7 +114,7 @@ impl Leases<'_> {
             for update in [TURNS_BELOW, RUNS_BELOW] {
                 let update = sqlx::query(update)
                     .bind(journal.0.to_string())
-                    .bind(name.clone());
+                    .bind(life.clone());
                 update.execute(writer.connection()).await?;
             }
         }
@@ -118,7 +130,7 @@ impl Leases<'_> {
         let mut writer = self.0.writer().await?;
         sqlx::query("UPDATE turn SET holder = NULL WHERE id = $1 AND holder = $2")
             .bind(turn.0.to_string())
-            .bind(self.0.instance.name.clone())
+            .bind(self.0.instance.life.clone())
             .execute(writer.connection())
             .await?;
         writer.release();
@@ -131,11 +143,17 @@ impl Lease {
         Lease {
             session: session.clone(),
             token: Uuid::nil(),
+            was_left: false,
         }
     }
 
+    /// Whoever had it before did not give it up: a turn may have been under way.
+    pub fn was_left(&self) -> bool {
+        self.was_left
+    }
+
     /// False if it was taken from us. If not, it is not until the transaction ends.
-    pub(crate) async fn holds(&self, connection: &mut AnyConnection) -> Result<bool, StoreError> {
+    pub(crate) async fn holds(&self, connection: &mut Connection) -> Result<bool, StoreError> {
         let held =
             sqlx::query("SELECT token FROM lease WHERE session = $1 AND token = $2 FOR UPDATE")
                 .bind(self.session.to_string())

@@ -8,6 +8,7 @@ mod capsules;
 mod changes;
 mod client_names;
 mod clients;
+mod connection;
 mod control;
 mod conversations;
 mod costs;
@@ -27,6 +28,7 @@ mod owner;
 mod personas;
 mod plugin_data;
 mod preferences;
+mod readers;
 mod requests;
 mod resources;
 mod rooms;
@@ -164,6 +166,11 @@ impl Store {
     /// may be under way.
     pub async fn leave(&self) -> Result<(), StoreError> {
         self.database.leave().await
+    }
+
+    /// Fails unless something can be written now.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        self.database.check().await
     }
 
     pub fn timers(&self) -> Timers<'_> {

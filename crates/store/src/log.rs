@@ -6,11 +6,13 @@ mod find;
 use callgate_contract::{JournalId, Mode, Part, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 pub use self::find::{LogQuery, Speaker};
 use crate::{
-    StoreError, crash_point,
+    StoreError,
+    connection::Connection,
+    crash_point,
     database::{Database, next_id},
     instance::{self, left_behind},
     row::{self, get},
@@ -330,8 +332,8 @@ impl Log<'_> {
     pub async fn take_for_turn(&self, turn: JournalId, ids: &[i64]) -> Result<(), StoreError> {
         let mut writer = self.0.writer().await?;
         writer.begin().await?;
-        let (connection, name) = (writer.connection(), &self.0.instance.name);
-        if self.0.is_shared() && !instance::is_ours(connection, turn, name).await? {
+        let (connection, life) = (writer.connection(), &self.0.instance.life);
+        if self.0.is_shared() && !instance::is_ours(connection, turn, life).await? {
             writer.rollback().await?;
             return Err(StoreError::Elsewhere(turn));
         }
@@ -347,7 +349,7 @@ impl Log<'_> {
 
 /// The turn must exist: its session decides which rows it may take.
 pub(crate) async fn take(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
     ids: &[i64],
 ) -> Result<(), StoreError> {
@@ -369,7 +371,7 @@ pub(crate) async fn take(
 }
 
 pub(crate) async fn append(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: Option<JournalId>,
     session: &SessionKey,
     role: LogRole,
@@ -393,7 +395,7 @@ pub(crate) async fn append(
 
 /// What was read of an answer whose end never came.
 pub(crate) async fn append_unfinished(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
     session: &SessionKey,
     text: &str,
@@ -408,7 +410,7 @@ pub(crate) async fn append_unfinished(
 }
 
 pub(crate) async fn insert_incoming(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     incoming: &Incoming,
     reception: Reception,
     holder: Option<String>,

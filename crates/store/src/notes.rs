@@ -4,10 +4,11 @@
 use callgate_contract::SessionKey;
 use jiff::Timestamp;
 use serde::Serialize;
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
+    connection::Connection,
     database::Database,
     row::{self, get},
 };
@@ -83,7 +84,7 @@ fn check_size(what: &'static str, text: &str, limit: usize) -> Result<(), StoreE
 }
 
 pub(crate) async fn write(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     session: &SessionKey,
     name: &str,
     text: &str,
@@ -105,7 +106,7 @@ pub(crate) async fn write(
 
 /// Forgetting what was never remembered is harmless.
 pub(crate) async fn erase(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     session: &SessionKey,
     name: &str,
 ) -> Result<(), StoreError> {

@@ -1,31 +1,28 @@
-//! Opening the store: the data directory, the connections, the migrations. The only place that
-//! makes pools.
+//! Opening the store: the data directory, the connections, the migrations.
 
 use std::{
     fs::File,
-    io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
 use sqlx::{
-    AnyPool, SqlSafeStr,
-    any::{AnyConnectOptions, AnyPoolOptions},
+    SqlSafeStr,
+    any::AnyConnectOptions,
     migrate::{Migration, MigrationType, Migrator},
 };
 use tokio::sync::Mutex;
-use uuid::Uuid;
 
 use crate::{
     Files, Journal, Store, StoreError,
-    database::{Database, Engine},
+    connection::{Connector, Engine},
+    database::Database,
     instance::{self, Instance},
+    readers::Readers,
 };
 
 const DATABASE_FILE: &str = "callgate.db";
-const INSTANCE_FILE: &str = "instance";
-const READERS: u32 = 4;
 /// Until others take over what an instance that is gone was doing. Longer than a server restarts and
 /// a machine stutters; what is taken over from one that lives still is lost to it, never done twice.
 const TERM: Duration = Duration::from_secs(15);
@@ -62,27 +59,46 @@ impl StoreOptions {
 }
 
 impl Store {
-    /// Creates what is missing: directory, database, tables.
+    /// Creates what is missing: directory, database, tables. For the owner of the data directory: what
+    /// another process had of a shared database that was opened here before is this one's now.
     pub async fn open(options: StoreOptions) -> Result<Store, StoreError> {
+        Store::prepare(options, true).await
+    }
+
+    /// The same for a look, also while the directory's owner runs.
+    pub async fn inspect(options: StoreOptions) -> Result<Store, StoreError> {
+        Store::prepare(options, false).await
+    }
+
+    async fn prepare(options: StoreOptions, lives: bool) -> Result<Store, StoreError> {
         let files = Files::open(&options.data, options.durability)?;
         sqlx::any::install_default_drivers();
-        let (engine, connect) = address(&options)?;
+        let (engine, address) = address(&options)?;
         let alone = lock(&options.data).await?;
-        let database = Database {
+        let connector = Connector {
             engine,
             durability: options.durability,
-            readers: readers(engine, connect.clone()),
-            options: connect,
+            options: address,
+        };
+        let mut database = Database {
+            readers: Readers::new(connector.clone()),
+            connector,
             writer: Mutex::new(None),
             arrivals: Default::default(),
-            instance: Instance::new(instance_name(&options.data)?, options.term),
+            delivered: Default::default(),
+            instance: Instance::at(&options.data, options.term)?,
             key_handles: Default::default(),
         };
         migrate(&database).await?;
+        if lives {
+            instance::begin(&mut database, &options.data).await?;
+        }
         drop(alone);
         files.sweep_soon();
         let database = Arc::new(database);
-        instance::live(&database).await?;
+        if lives {
+            instance::live(&database);
+        }
         Ok(Store {
             journal: Journal::new(Arc::clone(&database)),
             database,
@@ -117,26 +133,6 @@ fn percent_encoded(path: &Path) -> String {
             false => format!("%{byte:02X}"),
         })
         .collect()
-}
-
-/// Connects when first used: a command that only writes needs no reader.
-#[allow(clippy::disallowed_methods, reason = "this is the one place")]
-fn readers(engine: Engine, options: AnyConnectOptions) -> AnyPool {
-    let settings: &[&str] = match engine {
-        Engine::Sqlite => &["PRAGMA busy_timeout = 10000", "PRAGMA query_only = 1"],
-        Engine::Postgres => &["SET default_transaction_read_only = on"],
-    };
-    AnyPoolOptions::new()
-        .max_connections(READERS)
-        .after_connect(move |connection, _| {
-            Box::pin(async move {
-                for statement in settings {
-                    sqlx::query(*statement).execute(&mut *connection).await?;
-                }
-                Ok(())
-            })
-        })
-        .connect_lazy_with(options)
 }
 
 async fn migrate(database: &Database) -> Result<(), StoreError> {
@@ -178,6 +174,7 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
             "asked_for",
             include_str!("../migrations/0024_asked_for.sql"),
         ),
+        (25, "lives", include_str!("../migrations/0025_lives.sql")),
         (
             26,
             "client_names",
@@ -201,28 +198,10 @@ async fn migrate(database: &Database) -> Result<(), StoreError> {
     let mut writer = database.writer().await?;
     let migrator = Migrator::with_migrations(migrations.into());
     migrator
-        .run_direct(None, writer.connection(), false)
+        .run_direct(None, writer.without_deadline().await?, false)
         .await?;
     writer.release();
     Ok(())
-}
-
-/// The name under which whoever owns this directory claims work that it shares with other instances.
-/// Called under the lock.
-fn instance_name(data: &Path) -> Result<String, StoreError> {
-    let failed = |source| StoreError::Directory {
-        path: data.to_owned(),
-        source,
-    };
-    let file = data.join(INSTANCE_FILE);
-    match std::fs::read_to_string(&file) {
-        Ok(name) if !name.is_empty() => return Ok(name),
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-        _ => {}
-    }
-    let name = Uuid::now_v7().to_string();
-    std::fs::write(&file, &name).map_err(failed)?;
-    Ok(name)
 }
 
 /// Two processes that open a new SQLite database at once would both make its tables. The lock is

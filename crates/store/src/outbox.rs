@@ -3,11 +3,18 @@
 //! that share a database each hands over what it claimed, and a claim holds as long as its claimer
 //! lives.
 
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
 use callgate_contract::{JournalId, Message, Outbox, SessionKey};
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 use crate::{
-    LogRole, StoreError, crash_point,
+    LogRole, StoreError,
+    connection::Connection,
+    crash_point,
     database::{Database, next_id},
     log,
     row::{self, get},
@@ -33,7 +40,7 @@ const LEAVE: &str = "UPDATE outbox SET claimed_by = NULL
      WHERE delivered_at IS NULL AND claimed_by = $1
        AND (CAST($3 AS TEXT) IS NULL OR session = $3)
        AND EXISTS (
-           SELECT 1 FROM outbox AS older JOIN instance ON instance.name = older.claimed_by
+           SELECT 1 FROM outbox AS older JOIN instance ON instance.life = older.claimed_by
            WHERE older.delivered_at IS NULL AND older.session = outbox.session
              AND older.id < outbox.id AND older.claimed_by <> $1 AND instance.ends_at > $2)";
 /// All else is, unless another one that lives has claimed it.
@@ -42,7 +49,7 @@ const CLAIM: &str = "UPDATE outbox SET claimed_by = $1
        AND (CAST($3 AS TEXT) IS NULL OR session = $3)
        AND (claimed_by IS NULL OR claimed_by <> $1)
        AND NOT EXISTS (
-           SELECT 1 FROM outbox AS older JOIN instance ON instance.name = older.claimed_by
+           SELECT 1 FROM outbox AS older JOIN instance ON instance.life = older.claimed_by
            WHERE older.delivered_at IS NULL AND older.session = outbox.session
              AND older.id <= outbox.id AND older.claimed_by <> $1 AND instance.ends_at > $2)";
 
@@ -90,10 +97,10 @@ impl QueuedMessages<'_> {
             "SELECT session FROM outbox
              WHERE delivered_at IS NULL AND claimed_by <> $1 AND NOT EXISTS (
                  SELECT 1 FROM instance
-                 WHERE instance.name = outbox.claimed_by AND instance.ends_at > $2)
+                 WHERE instance.life = outbox.claimed_by AND instance.ends_at > $2)
              GROUP BY session ORDER BY MIN(id)",
         )
-        .bind(self.0.instance.name.clone())
+        .bind(self.0.instance.life.clone())
         .bind(self.0.shared_now())
         .fetch_all(&self.0.readers)
         .await?;
@@ -124,9 +131,15 @@ impl QueuedMessages<'_> {
                 if stuck.contains(&message.session) || !self.is_ours(id).await? {
                     continue;
                 }
+                if self.0.delivered.contains(id) {
+                    // Only its mark failed.
+                    self.mark_delivered(id).await?;
+                    continue;
+                }
                 match outbox.deliver(id, &message).await {
                     Ok(()) => {
                         crash_point("outbox.after_delivery");
+                        self.0.delivered.add(id);
                         self.mark_delivered(id).await?;
                         done.delivered += 1;
                     }
@@ -156,7 +169,7 @@ impl QueuedMessages<'_> {
         let (session, now) = (session.map(SessionKey::to_string), self.0.shared_now());
         for update in [LEAVE, CLAIM] {
             let update = sqlx::query(update)
-                .bind(self.0.instance.name.clone())
+                .bind(self.0.instance.life.clone())
                 .bind(now)
                 .bind(session.clone());
             update.execute(writer.connection()).await?;
@@ -166,7 +179,7 @@ impl QueuedMessages<'_> {
              WHERE delivered_at IS NULL AND claimed_by = $1
                AND (CAST($2 AS TEXT) IS NULL OR session = $2) ORDER BY id",
         )
-        .bind(self.0.instance.name.clone())
+        .bind(self.0.instance.life.clone())
         .bind(session)
         .fetch_all(writer.connection())
         .await?;
@@ -183,7 +196,7 @@ impl QueuedMessages<'_> {
             "SELECT id FROM outbox WHERE id = $1 AND claimed_by = $2 AND delivered_at IS NULL",
         )
         .bind(id)
-        .bind(self.0.instance.name.clone())
+        .bind(self.0.instance.life.clone())
         .fetch_optional(&self.0.readers)
         .await?;
         Ok(ours.is_some())
@@ -197,7 +210,7 @@ impl QueuedMessages<'_> {
              WHERE delivered_at IS NULL AND claimed_by = $1
                AND (CAST($2 AS TEXT) IS NULL OR session = $2)",
         )
-        .bind(self.0.instance.name.clone())
+        .bind(self.0.instance.life.clone())
         .bind(session.map(SessionKey::to_string))
         .execute(writer.connection())
         .await?;
@@ -217,13 +230,37 @@ impl QueuedMessages<'_> {
         .execute(writer.connection())
         .await?;
         writer.release();
+        self.0.delivered.remove(id);
         Ok(())
+    }
+}
+
+/// Messages that this process has delivered and could not mark so far: they are not delivered again.
+/// A mutex held for a look.
+#[derive(Default)]
+pub(crate) struct Delivered(Mutex<BTreeSet<i64>>);
+
+impl Delivered {
+    fn ids(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn contains(&self, id: i64) -> bool {
+        self.ids().contains(&id)
+    }
+
+    fn add(&self, id: i64) {
+        self.ids().insert(id);
+    }
+
+    fn remove(&self, id: i64) {
+        self.ids().remove(&id);
     }
 }
 
 /// Whoever puts it on its way hands it over as well, unless that one ends before.
 pub(crate) async fn queue(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     message: &Message,
     claimed_by: Option<String>,
 ) -> Result<(), StoreError> {

@@ -5,12 +5,13 @@ mod messages;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 pub use messages::{NewRoomMessage, RoomMessage};
 
 use crate::{
     StoreError,
+    connection::Connection,
     database::{Database, Writer},
     row::{self, get},
 };
@@ -263,7 +264,7 @@ impl Rooms<'_> {
 }
 
 async fn insert_member(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     room: &str,
     identity: &str,
     role: RoomRole,
@@ -282,7 +283,7 @@ async fn insert_member(
 }
 
 async fn set_role(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     room: &str,
     identity: &str,
     role: RoomRole,
@@ -313,7 +314,7 @@ fn select_members(room: &str) -> sqlx::query::Query<'static, sqlx::Any, sqlx::an
 }
 
 async fn members_of(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     room: &str,
 ) -> Result<Vec<RoomMember>, StoreError> {
     let rows = select_members(room).fetch_all(connection).await?;

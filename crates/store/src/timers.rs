@@ -8,11 +8,13 @@ pub use plugin::PluginTimer;
 use callgate_contract::{Part, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::{
-    Incoming, LogRow, Reception, Sender, StoreError, crash_point,
+    Incoming, LogRow, Reception, Sender, StoreError,
+    connection::Connection,
+    crash_point,
     database::Database,
     log,
     row::{self, get},
@@ -151,10 +153,7 @@ impl Timers<'_> {
 }
 
 /// Setting a timer of an id that exists changes nothing.
-pub(crate) async fn set(
-    connection: &mut AnyConnection,
-    timer: &NewTimer,
-) -> Result<(), StoreError> {
+pub(crate) async fn set(connection: &mut Connection, timer: &NewTimer) -> Result<(), StoreError> {
     match timer.text.len() {
         1..=MAX_TIMER_TEXT => {}
         length => return Err(StoreError::TimerSize { length }),
@@ -175,10 +174,7 @@ pub(crate) async fn set(
 }
 
 /// No more than [`MAX_TIMERS`] of the session wait, the one just set included.
-async fn check_room(
-    connection: &mut AnyConnection,
-    session: &SessionKey,
-) -> Result<(), StoreError> {
+async fn check_room(connection: &mut Connection, session: &SessionKey) -> Result<(), StoreError> {
     let waiting: i64 =
         sqlx::query_scalar("SELECT COUNT(*) FROM timer WHERE session = $1 AND state = 'waiting'")
             .bind(session.to_string())
@@ -191,7 +187,7 @@ async fn check_room(
 }
 
 pub(crate) async fn cancel(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     session: &SessionKey,
     id: Uuid,
 ) -> Result<bool, StoreError> {

@@ -10,7 +10,6 @@ mod types;
 
 use callgate_contract::JournalId;
 use serde_json::Value as Json;
-use sqlx::AnyConnection;
 
 pub use self::{
     spent::{Scope, Spent},
@@ -18,7 +17,9 @@ pub use self::{
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
 use crate::{
-    Charge, Journal, Lease, StoreError, approvals, changes, conversations,
+    Charge, Journal, Lease, StoreError, approvals, changes,
+    connection::Connection,
+    conversations,
     costs::{self, Spender},
     crash_point,
     journal::Write,
@@ -143,7 +144,7 @@ impl Turns<'_> {
 }
 
 async fn insert(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: &TurnStart,
     holder: Option<String>,
 ) -> Result<(), StoreError> {
@@ -177,7 +178,7 @@ async fn insert(
 
 /// False if the round was never asked or has a reply.
 async fn answer(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
     number: u32,
     reply: &Json,
@@ -235,7 +236,7 @@ async fn refused_reply(
 
 /// False if the turn has ended, or is unknown.
 async fn close(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
     end: &TurnEnd<'_>,
 ) -> Result<bool, StoreError> {
@@ -258,7 +259,7 @@ async fn close(
 /// What the turn leaves behind. Of a conversation deleted meanwhile nothing comes back: the answer
 /// still goes out, and its text is kept nowhere else.
 async fn settle(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
     end: &TurnEnd<'_>,
     holder: Option<String>,

@@ -272,7 +272,7 @@ async fn database(data: &Path, config: &Config) -> Check {
         None => "SQLite",
         Some(_) => "PostgreSQL",
     };
-    match Store::open(config.store(data)).await {
+    match Store::inspect(config.store(data)).await {
         Ok(_) => Check::ok(NAME, format!("{engine}, opens")),
         Err(error) => Check::fail(NAME, error.into()),
     }

@@ -4,11 +4,12 @@
 use callgate_contract::SessionKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, any::AnyRow};
+use sqlx::any::AnyRow;
 
 use super::{Approvals, Ask};
 use crate::{
     StoreError,
+    connection::Connection,
     database::next_id,
     row::{self, get},
 };
@@ -72,7 +73,7 @@ impl Approvals<'_> {
 
 /// Takes the place of the one that was.
 pub(super) async fn make(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     ask: &Ask,
     rule: Rule,
     by: Option<&str>,

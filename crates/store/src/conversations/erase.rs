@@ -3,10 +3,10 @@
 //! one. Files and notes belong to the session and are not touched.
 
 use callgate_contract::{ConversationId, JournalId};
-use sqlx::AnyConnection;
 
 use crate::{
     StoreError,
+    connection::Connection,
     row::{self, get},
 };
 
@@ -39,7 +39,7 @@ const OF_JOURNAL: [&str; 7] = [
 ];
 
 pub(super) async fn delete(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     id: ConversationId,
 ) -> Result<(), StoreError> {
     sqlx::query("UPDATE conversation SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL")
@@ -52,7 +52,7 @@ pub(super) async fn delete(
 
 /// Also for what a turn writes that outlives its conversation.
 pub(crate) async fn erase(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     id: ConversationId,
 ) -> Result<(), StoreError> {
     for statement in OF_CONVERSATION {
@@ -64,14 +64,14 @@ pub(crate) async fn erase(
 
 /// Every text of a turn that is part of no conversation.
 pub(crate) async fn erase_turn(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     turn: JournalId,
 ) -> Result<(), StoreError> {
     erase_journals(connection, OF_TURN, turn.0.to_string()).await
 }
 
 async fn erase_journals(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     which: &'static str,
     id: String,
 ) -> Result<(), StoreError> {
@@ -90,7 +90,7 @@ async fn erase_journals(
 }
 
 /// Calls read back with empty arguments and results; how they ended stays.
-async fn erase_calls(connection: &mut AnyConnection, journal: &str) -> Result<(), StoreError> {
+async fn erase_calls(connection: &mut Connection, journal: &str) -> Result<(), StoreError> {
     let calls =
         sqlx::query("SELECT sequence, arguments FROM call WHERE journal = $1 AND hash IS NULL")
             .bind(journal.to_owned())

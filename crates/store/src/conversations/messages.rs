@@ -5,11 +5,12 @@ use callgate_contract::{ConversationId, JournalId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
-use sqlx::{AnyConnection, Row, any::AnyRow};
+use sqlx::{Row, any::AnyRow};
 
 use super::{Conversation, Conversations, NewConversation, insert};
 use crate::{
     StoreError,
+    connection::Connection,
     row::{self, get},
 };
 
@@ -248,7 +249,7 @@ impl Conversations<'_> {
 /// Returns the last position, or `None` where the conversation is unknown or deleted: then nothing
 /// is written.
 pub(crate) async fn append(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     id: ConversationId,
     turn: Option<JournalId>,
     messages: &[NewMessage],
@@ -289,7 +290,7 @@ pub(crate) async fn append(
 
 /// The old rows stay, before the start of the history.
 pub(super) async fn replace(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     id: ConversationId,
     history: Vec<Json>,
 ) -> Result<(), StoreError> {

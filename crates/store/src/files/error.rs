@@ -33,6 +33,19 @@ pub enum FileError {
 }
 
 impl FileError {
+    /// The disk's state, which may pass.
+    pub fn is_temporary(&self) -> bool {
+        use io::ErrorKind as K;
+        match self {
+            FileError::Busy(_) => true,
+            FileError::Io { source, .. } => matches!(
+                source.kind(),
+                K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::TimedOut | K::Interrupted
+            ),
+            _ => false,
+        }
+    }
+
     pub(super) fn of(name: &str, error: impl Into<io::Error>) -> Self {
         let source = error.into();
         let name = name.to_owned();

@@ -2,11 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sqlx::AnyConnection;
-
 use super::{CallIntent, CallOutcome, calls};
 use crate::{
     StoreError,
+    connection::Connection,
     database::{Database, Writer},
 };
 
@@ -136,8 +135,14 @@ impl<'a> Write<'a> {
         })
     }
 
-    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
+    pub(crate) fn connection(&mut self) -> &mut Connection {
         self.writer.connection()
+    }
+
+    /// For what may take its time.
+    pub(crate) async fn without_deadline(&mut self) -> Result<(), StoreError> {
+        self.writer.without_deadline().await?;
+        Ok(())
     }
 
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {

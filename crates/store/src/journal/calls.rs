@@ -3,13 +3,12 @@
 use std::sync::LazyLock;
 
 use callgate_contract::JournalId;
-use sqlx::AnyConnection;
 
 use super::{
     CallIntent, CallOutcome,
     rows::{Statement, clock_bytes, wrote_one},
 };
-use crate::{StoreError, row};
+use crate::{StoreError, connection::Connection, row};
 
 /// Calls written by one statement.
 const BATCH: usize = 16;
@@ -18,7 +17,7 @@ const COLUMNS: usize = 15;
 
 /// False if the call is on record.
 pub(super) async fn insert_intent(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     call: &CallIntent,
 ) -> Result<bool, StoreError> {
     let insert = sqlx::query(
@@ -30,7 +29,7 @@ pub(super) async fn insert_intent(
 
 /// False if the call has an outcome, or is unknown.
 pub(super) async fn update_outcome(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: JournalId,
     sequence: u64,
     outcome: &CallOutcome,
@@ -47,7 +46,7 @@ pub(super) async fn update_outcome(
 
 /// Writes the call whole, or completes its intent. False if it has an outcome.
 pub(super) async fn insert_recorded(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     call: &CallIntent,
     outcome: &CallOutcome,
 ) -> Result<bool, StoreError> {
@@ -59,7 +58,7 @@ pub(super) async fn insert_recorded(
 /// The same for many, where one statement for each would cost a switch of threads for each.
 /// Calls that have an outcome keep it. No call may occur twice.
 pub(super) async fn insert_all_recorded(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     calls: &[(CallIntent, CallOutcome)],
 ) -> Result<(), StoreError> {
     static INSERT: LazyLock<String> = LazyLock::new(|| insert_recorded_text(BATCH));
@@ -96,7 +95,7 @@ fn insert_recorded_text(rows: usize) -> String {
 }
 
 pub(super) async fn is_known(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: JournalId,
     sequence: u64,
 ) -> Result<bool, StoreError> {

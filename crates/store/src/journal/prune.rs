@@ -2,9 +2,9 @@
 //! that wait for an approval, and everything of a turn that has not ended. Of a turn its row
 //! stays, with what it spent.
 
-use sqlx::{AnyConnection, AssertSqlSafe};
+use sqlx::AssertSqlSafe;
 
-use crate::StoreError;
+use crate::{StoreError, connection::Connection};
 
 const OLD_RUNS: &str = "SELECT journal FROM run
     WHERE turn IS NULL AND journal <= $1 AND stop IS NOT NULL AND stop <> 'approval'";
@@ -19,7 +19,7 @@ const ORPHANS: &str = "SELECT journal FROM call WHERE journal <= $1
     AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.id = call.journal)";
 
 /// Returns how many runs were erased.
-pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u64, StoreError> {
+pub(super) async fn prune(connection: &mut Connection, keep: i64) -> Result<u64, StoreError> {
     let mut pruned = 0;
     let newest_run = "SELECT journal FROM run
         WHERE turn IS NULL AND stop IS NOT NULL AND stop <> 'approval'
@@ -47,7 +47,7 @@ pub(super) async fn prune(connection: &mut AnyConnection, keep: i64) -> Result<u
 
 /// The newest id to go. Ids are time-ordered, so everything up to it goes as well.
 async fn beyond(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     select: &'static str,
     keep: i64,
 ) -> Result<Option<String>, StoreError> {
@@ -56,7 +56,7 @@ async fn beyond(
 }
 
 async fn erase_runs(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     runs: &'static str,
     newest: &str,
 ) -> Result<u64, StoreError> {
@@ -66,7 +66,7 @@ async fn erase_runs(
 }
 
 async fn erase(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     table: &'static str,
     column: &'static str,
     ids: &'static str,

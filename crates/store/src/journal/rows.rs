@@ -2,16 +2,16 @@
 
 use callgate_contract::{JournalId, Stop};
 use serde_json::Value as Json;
-use sqlx::{AnyConnection, any::AnyArguments, query::Query};
+use sqlx::{any::AnyArguments, query::Query};
 
 use super::{RunStart, Tail};
-use crate::{StoreError, approvals, row};
+use crate::{StoreError, approvals, connection::Connection, row};
 
 pub(super) type Statement = Query<'static, sqlx::Any, AnyArguments>;
 
 /// False if the run exists.
 pub(super) async fn insert_run(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     run: &RunStart,
     holder: Option<String>,
 ) -> Result<bool, StoreError> {
@@ -38,7 +38,7 @@ pub(super) async fn insert_run(
 
 /// False if the run has ended, or is unknown.
 pub(super) async fn finish_run(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: JournalId,
     stop: Stop,
     report: &Json,
@@ -64,7 +64,7 @@ pub(super) async fn finish_run(
 
 /// False if another instance, which lives, has the run, or it is unknown.
 pub(super) async fn reopen_run(
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
     journal: JournalId,
     holder: Option<String>,
     now: i64,
@@ -74,7 +74,7 @@ pub(super) async fn reopen_run(
                         threaded = NULL, holder = $2
          WHERE journal = $1
            AND (stop IS NOT NULL OR holder IS NULL OR holder = $2 OR NOT EXISTS (
-               SELECT 1 FROM instance WHERE instance.name = run.holder AND instance.ends_at > $3))",
+               SELECT 1 FROM instance WHERE instance.life = run.holder AND instance.ends_at > $3))",
     )
     .bind(journal.0.to_string())
     .bind(holder)
@@ -91,7 +91,7 @@ pub(crate) fn clock_bytes(clocks: &[i64]) -> Vec<u8> {
 
 pub(super) async fn wrote_one(
     statement: Statement,
-    connection: &mut AnyConnection,
+    connection: &mut Connection,
 ) -> Result<bool, StoreError> {
     Ok(statement.execute(connection).await?.rows_affected() == 1)
 }

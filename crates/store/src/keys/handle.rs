@@ -9,8 +9,9 @@ use std::{
     time::Duration,
 };
 
-use sqlx::AnyPool;
 use tokio::sync::watch;
+
+use crate::readers::Readers;
 
 /// How often the database is asked which of them are still valid.
 const LOOK: Duration = Duration::from_secs(1);
@@ -63,7 +64,7 @@ struct Open {
 }
 
 impl Handles {
-    pub(super) fn open(&self, readers: &AnyPool, id: &str) -> KeyHandle {
+    pub(super) fn open(&self, readers: &Readers, id: &str) -> KeyHandle {
         let mut open = self.lock();
         let known = open.keys.get(id).and_then(Weak::upgrade);
         let held = known.unwrap_or_else(|| {
@@ -86,7 +87,7 @@ impl Handles {
         }
     }
 
-    async fn ask(self, readers: AnyPool) {
+    async fn ask(self, readers: Readers) {
         loop {
             tokio::time::sleep(LOOK).await;
             // Before the question: a key that is verified after it is no part of the answer.

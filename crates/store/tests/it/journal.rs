@@ -167,7 +167,7 @@ async fn repeatable_calls_reach_the_disk_before_the_next_effect() {
         let store = home.open().await;
         let journal = store.journal();
         let id = begun(&store).await;
-        let other = home.open().await;
+        let other = Store::inspect(home.options()).await.unwrap();
         let on_disk = async || other.journal().recorded(id).await.unwrap().len();
 
         let soon = |sequence| journal.outcome_soon(call(id, sequence, Effect::Pure), value(1));

@@ -71,6 +71,59 @@ async fn a_session_has_one_holder_as_long_as_that_lives() {
     assert_eq!(other.store.leases().take(&key).await.unwrap(), None);
 }
 
+/// A lease belongs to a life: the next one of the same instance does not know what the one before had.
+#[tokio::test]
+async fn a_restarted_instance_holds_no_session_that_it_does_not_know_of() {
+    let (one, other) = two().await;
+    let (key, id) = (session("a"), JournalId::fresh());
+    one.store.leases().take(&key).await.unwrap().unwrap();
+    let start = turn(id, key.clone());
+    one.store.turns().begin(&start, &[]).await.unwrap();
+    assert_eq!(other.store.leases().take(&key).await.unwrap(), None);
+
+    // Killed: nothing is given back. And started again at once.
+    let again = one.home.open().await;
+    let taken = other.store.leases().take(&key).await.unwrap();
+    assert!(taken.is_some(), "it is nobody's");
+    let of_others = other.store.turns().cut_off(Timestamp::MIN).await.unwrap();
+    assert_eq!(of_others, [], "its turns are its own");
+    let own = again.turns().cut_off(Timestamp::now()).await.unwrap();
+    assert_eq!(own.len(), 1);
+    assert!(again.leases().adopt(id).await.unwrap());
+    // And the life before, should it be one still, writes to nothing any more.
+    assert!(is_elsewhere(one.store.turns().asked(id, 1, None).await));
+}
+
+/// A copy of a data directory is another instance, whoever of the two starts when.
+#[tokio::test]
+async fn a_copied_data_directory_gets_a_name_of_its_own() {
+    let (one, other) = (Home::postgres().await, "instance");
+    let copy = one.of_another();
+    let first = one.open().await;
+    let name = |home: &Home| std::fs::read_to_string(home.data().join(other)).unwrap();
+    std::fs::create_dir_all(copy.data()).unwrap();
+    std::fs::copy(one.data().join(other), copy.data().join(other)).unwrap();
+    assert_eq!(name(&one), name(&copy));
+    let key = session("a");
+    first.leases().take(&key).await.unwrap().unwrap();
+    let id = JournalId::fresh();
+    let start = turn(id, key.clone());
+    first.turns().begin(&start, &[]).await.unwrap();
+
+    let second = copy.open().await;
+    assert_ne!(name(&one), name(&copy));
+    assert_eq!(second.leases().take(&key).await.unwrap(), None);
+    assert!(!second.leases().adopt(id).await.unwrap());
+    let own = second.turns().cut_off(Timestamp::now()).await.unwrap();
+    assert_eq!(own, [], "nothing of the other's is its own");
+    first.turns().asked(id, 1, None).await.unwrap();
+    // Started again, it has the name it took.
+    let kept = name(&copy);
+    drop(second);
+    copy.open().await;
+    assert_eq!(name(&copy), kept);
+}
+
 /// No word of its end, only silence.
 #[tokio::test]
 async fn what_an_instance_held_that_died_is_anybodys_after_its_term() {
