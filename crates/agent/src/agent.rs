@@ -99,7 +99,10 @@ impl Agent {
                 tracing::info!(%session, failed = deliveries.failed.len(), "messages stay in the outbox");
             }
             Ok(_) => {}
-            Err(error) => tracing::warn!(%session, %error, "the outbox cannot be read"),
+            Err(error) => {
+                tracing::warn!(%session, %error, "the outbox cannot be read or written");
+                self.interrupted(session);
+            }
         }
     }
 }

@@ -14,7 +14,10 @@ use std::time::Duration;
 use callgate_contract::{ArrivalFacts, Mode, Part, Points, Role, SessionKey, Verdict};
 use callgate_store::{Incoming, LogRow, Reception};
 
-use crate::{Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, when::Wake};
+use crate::{
+    Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, in_flight::Work,
+    when::Wake,
+};
 
 /// What became of a message. It is in the log in any case.
 #[derive(Debug)]
@@ -48,7 +51,7 @@ pub struct Received {
     row: LogRow,
     role: Role,
     state: State,
-    debounce: Duration,
+    work: Work,
 }
 
 enum State {
@@ -90,16 +93,18 @@ impl Agent {
             mode: overrule.mode,
             model: overrule.model.clone(),
         };
+        let work = self.works_on_arrival(&incoming.session);
         let arrival = self.store().log().receive(&incoming, reception).await?;
+        let work = work.stored_as(&arrival.row);
         Ok(Received {
             row: arrival.row,
             role,
-            debounce: overrule.debounce.unwrap_or(self.settings().debounce),
             state: match command {
                 _ if arrival.repeated => State::Repeated,
                 Some(command) => State::Command(command),
                 None => State::Message { offered, overrule },
             },
+            work,
         })
     }
 
@@ -112,28 +117,63 @@ impl Agent {
             row,
             role,
             state,
-            debounce,
+            work,
         } = received;
-        let (offered, overrule) = match state {
-            State::Repeated => return Ok(Arrived::Repeated),
-            State::Command(command) => {
-                self.obey(command, &row, role, watch).await?;
-                if self.is_heard(&row.session, &row.parts) {
-                    let wake = self.wake(&row).await?;
-                    self.offer(&row, role, wake, true).await;
-                }
-                return Ok(Arrived::Command);
+        let answered = match state {
+            State::Repeated => Ok(Arrived::Repeated),
+            State::Command(command) => self.respond_to_command(command, &row, role, watch).await,
+            State::Message { offered, overrule } => {
+                self.respond_to_message(&row, role, offered, overrule, watch)
+                    .await
             }
-            State::Message { offered, overrule } => (offered, overrule),
         };
-        let wish = self.sessions().wish(&row, &overrule, &watch);
-        let settled = self.settle(&row, role, offered).await;
+        match work.ends_with(answered) {
+            Err(error) if error.is_temporary() => self.outcome_later(&row, error).await,
+            answered => answered,
+        }
+    }
+
+    async fn respond_to_command(
+        &self,
+        command: Command,
+        row: &LogRow,
+        role: Role,
+        watch: Watch,
+    ) -> Result<Arrived, TurnError> {
+        self.obey(command, row, role, watch).await?;
+        if self.is_heard(&row.session, &row.parts) {
+            let wake = self.wake(row).await?;
+            self.offer(row, role, wake, true).await;
+        }
+        Ok(Arrived::Command)
+    }
+
+    async fn respond_to_message(
+        &self,
+        row: &LogRow,
+        role: Role,
+        offered: bool,
+        overrule: Override,
+        watch: Watch,
+    ) -> Result<Arrived, TurnError> {
+        let wish = self.sessions().wish(row, &overrule, &watch);
+        let settled = self.settle(row, role, offered).await;
         drop(wish);
         if let Some(done) = settled? {
             return Ok(done);
         }
-        tokio::time::sleep(debounce).await;
-        self.answer(&row, role, watch).await
+        let debounce = overrule.debounce.unwrap_or(self.settings().debounce);
+        if !debounce.is_zero() {
+            tokio::time::sleep(debounce).await;
+        }
+        self.answer(row, role, watch).await
+    }
+
+    /// What came of a message in whose midst the store failed, once it was taken up again.
+    async fn outcome_later(&self, row: &LogRow, error: TurnError) -> Result<Arrived, TurnError> {
+        tracing::warn!(row = row.id, %error, "a message is answered later");
+        self.in_flight().settled(&row.session).await;
+        self.outcome_of(row).await
     }
 
     /// A command of ours, unless it is one that a listener may have in its place.
@@ -154,11 +194,14 @@ impl Agent {
     /// Does what is to be done about a message that was stored and not answered: a timer has
     /// fired, or a crash came between.
     pub async fn answer_stored(&self, row: &LogRow, watch: Watch) -> Result<Arrived, TurnError> {
-        let role = self.role_at_arrival(row);
-        if let Some(done) = self.settle(row, role, false).await? {
-            return Ok(done);
-        }
-        self.answer(row, role, watch).await
+        let (role, work) = (self.role_at_arrival(row), self.works_on_row(row));
+        let answered = async {
+            if let Some(done) = self.settle(row, role, false).await? {
+                return Ok(done);
+            }
+            self.answer(row, role, watch).await
+        };
+        work.ends_with(answered.await)
     }
 
     /// `None` if the message is to be answered by a turn.
@@ -178,22 +221,30 @@ impl Agent {
             }
             false => Verdict::Pass,
         };
-        let log = self.store().log();
-        match verdict {
-            Verdict::Force | Verdict::Pass if wanted || verdict == Verdict::Force => {
-                if offered {
-                    log.release(row).await?;
-                }
-                return Ok(None);
+        let (log, id) = (self.store().log(), row.id);
+        let is_left = verdict == Verdict::Force || verdict == Verdict::Pass && wanted;
+        // Nobody but we knows what the listeners said, and they are not asked again: it is stored as
+        // soon as the store takes it.
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let stored = match verdict {
+                _ if is_left && !offered => Ok(()),
+                _ if is_left => log.release(row).await,
+                Verdict::Hide => log.hide(id).await,
+                _ if offered => log.dealt_with(id).await,
+                _ => log.dismiss(&[id]).await,
+            };
+            match stored {
+                Err(error) if offered && error.is_temporary() => tokio::time::sleep(pause).await,
+                stored => break stored?,
             }
-            Verdict::Hide => log.hide(row.id).await?,
-            _ if offered => log.dealt_with(row.id).await?,
-            _ => log.dismiss(&[row.id]).await?,
+            pause = (pause * 2).min(Duration::from_secs(5));
         }
-        Ok(Some(match verdict {
-            Verdict::Taken => Arrived::Taken,
-            _ => Arrived::Heard,
-        }))
+        Ok(match verdict {
+            _ if is_left => None,
+            Verdict::Taken => Some(Arrived::Taken),
+            _ => Some(Arrived::Heard),
+        })
     }
 
     /// What the listeners say, one after the other: a message that one of them hides is nobody's.
@@ -244,9 +295,9 @@ impl Agent {
     pub(crate) fn answer_later(&self, row: LogRow) {
         let agent = self.clone();
         tokio::spawn(async move {
-            let role = agent.role_at_arrival(&row);
+            let (role, work) = (agent.role_at_arrival(&row), agent.works_on_row(&row));
             let answered = agent.answer(&row, role, Watch::default());
-            if let Err(error) = answered.await {
+            if let Err(error) = work.ends_with(answered.await) {
                 tracing::warn!(row = row.id, %error, "a message has no answer");
             }
         });

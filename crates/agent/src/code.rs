@@ -237,10 +237,13 @@ impl Coder {
                 return Err(error.into());
             }
         };
+        let progress = follower.take_progress();
+        if let Some(error) = progress.unrecorded {
+            return Err(error.into());
+        }
         if report.stop == Stop::Cancelled {
             self.close_calls(id).await?;
         }
-        let progress = follower.take_progress();
         let tail = Tail {
             clocks: report.clocks.clone(),
             threaded: report.threaded,

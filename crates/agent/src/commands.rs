@@ -12,7 +12,9 @@ use callgate_store::{
 };
 use serde_json::json;
 
-use crate::{Agent, TurnError, Watch, amount, compact::Asker, history::text_of, texts};
+use crate::{
+    Agent, TurnError, Watch, amount, compact::Asker, history::text_of, in_flight::Work, texts,
+};
 
 const HELP: &str = "/new  begin a new conversation
 /reset  forget what was said in this one
@@ -106,19 +108,20 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<(), TurnError> {
-        let start = self.begin_command(row, role).await?;
-        self.finish_command(command, &start, watch).await
+        let (start, work) = self.begin_command(row, role).await?;
+        work.ends_with(self.finish_command(command, &start, watch).await)
     }
 
     /// After a crash that came between a command and its answer.
     pub(crate) async fn obey_again(&self, start: &TurnStart) -> Result<(), TurnError> {
+        let work = self.works_on_turn(&start.session, start.id);
         let text = start.plan["command"].as_str().unwrap_or_default();
-        match Command::read(&[Part::text(text)]) {
+        work.ends_with(match Command::read(&[Part::text(text)]) {
             Some(command) if command.is_idempotent() => {
                 self.finish_command(command, start, Watch::default()).await
             }
             _ => self.reply(start, texts::interrupted(text)).await,
-        }
+        })
     }
 
     /// A turn without rounds, which takes the row.
@@ -126,7 +129,7 @@ impl Agent {
         &self,
         row: &LogRow,
         role: Role,
-    ) -> Result<TurnStart, TurnError> {
+    ) -> Result<(TurnStart, Work), TurnError> {
         let user = row.sender.as_ref().map(|sender| sender.id.clone());
         let start = TurnStart {
             id: JournalId::fresh(),
@@ -142,8 +145,9 @@ impl Agent {
             depth: 0,
             plan: json!({ "command": text_of(&row.parts) }),
         };
+        let work = self.works_on_turn(&start.session, start.id);
         self.store().turns().begin(&start, &[row.id]).await?;
-        Ok(start)
+        Ok((start, work))
     }
 
     /// Ends a turn without rounds by saying this.
@@ -176,6 +180,7 @@ impl Agent {
         };
         let text = match self.carry_out(command, start).await {
             Ok(text) => text,
+            Err(error) if error.is_temporary() => return Err(error),
             Err(error) => error.to_string(),
         };
         self.reply(start, text).await?;

@@ -40,3 +40,21 @@ pub enum TurnError {
     #[error("no randomness: {0}")]
     Randomness(getrandom::Error),
 }
+
+impl TurnError {
+    /// It is the store's state, not what was asked of it: the same may succeed a moment later.
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            TurnError::Store(error) | TurnError::Run(RunError::Store(error)) => {
+                error.is_temporary()
+            }
+            TurnError::Folder(error) | TurnError::Run(RunError::Folder(error)) => {
+                error.is_temporary()
+            }
+            TurnError::Run(_)
+            | TurnError::Ended { .. }
+            | TurnError::CutOff
+            | TurnError::Randomness(_) => false,
+        }
+    }
+}

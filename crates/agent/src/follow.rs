@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callgate_contract::{Caller, CodeCall, CodeReply, Kind, Stop, json};
 use callgate_gate::{CallError, CallRequest, Gate, Outcome};
-use callgate_store::RecordedCall;
+use callgate_store::{RecordedCall, StoreError};
 
 use crate::{
     record::{Answered, Record, Refusal},
@@ -26,6 +26,8 @@ pub(crate) struct Progress {
     pub(crate) calls: Vec<CallReport>,
     pub(crate) observation: Option<Observation>,
     pub(crate) diverged: Option<String>,
+    /// The store failed: the run is executed again from its record.
+    pub(crate) unrecorded: Option<StoreError>,
 }
 
 impl Follower {
@@ -59,6 +61,10 @@ impl Follower {
             }) => {
                 report.replayed = replayed;
                 self.accept(report, outcome)
+            }
+            Err(Refusal::Call(CallError::Store { source, .. })) if source.is_temporary() => {
+                self.progress().unrecorded = Some(source);
+                CodeReply::End(Stop::Killed)
             }
             Err(Refusal::Call(error)) => self.refuse(report, &error),
             Err(Refusal::Diverged(why)) => self.diverge(&why),

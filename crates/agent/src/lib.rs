@@ -20,6 +20,7 @@ mod extract;
 mod follow;
 mod history;
 mod host;
+mod in_flight;
 mod nested;
 mod parts;
 pub mod prompt;

@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
-use callgate_contract::{JournalId, SessionKey, TurnStop};
+use callgate_contract::{Change, JournalId, Message, Part, SessionKey, TurnStop};
 use callgate_store::{ApprovalState, LogRow, StoreError, TurnEnd, TurnStart};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::{Agent, Arrived, TurnError, Watch, commands::Command, texts};
+use crate::{Agent, Arrived, TurnError, Watch, arrival::Answering, commands::Command, texts};
 
 /// What a restart found to do.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ impl Agent {
         let mut recovered = Recovered::default();
         for turn in left.turns {
             let id = turn.id;
-            match self.go_on_with(turn).await {
+            match self.go_on_with(turn, None).await {
                 Ok(true) => recovered.turns.push(id),
                 Ok(false) => {}
                 Err(error) => tracing::warn!(turn = %id.0, %error, "a turn cannot go on"),
@@ -160,11 +160,11 @@ impl Agent {
     }
 
     /// Listeners are never given a message twice: nobody knows how far they came.
-    async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
+    pub(crate) async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
         match self.begin_command(row, self.role_at_arrival(row)).await {
-            Ok(turn) => {
+            Ok((turn, work)) => {
                 let text = texts::HANDLING_CUT_OFF.to_owned();
-                self.reply(&turn, text).await
+                work.ends_with(self.reply(&turn, text).await)
             }
             // Another was faster.
             Err(TurnError::Store(StoreError::NotToTake { .. })) => Ok(()),
@@ -172,8 +172,12 @@ impl Agent {
         }
     }
 
-    /// True if a turn that was cut off went on to its end.
-    async fn go_on_with(&self, turn: TurnStart) -> Result<bool, TurnError> {
+    /// True if a turn that was cut off went on to its end. `under`: where the session's lease is held.
+    pub(crate) async fn go_on_with(
+        &self,
+        turn: TurnStart,
+        under: Option<&Answering>,
+    ) -> Result<bool, TurnError> {
         let id = turn.id;
         if turn.model.is_empty() || turn.parent.is_some() || turn.plan["returned"] == true {
             if !self.store().leases().adopt(id).await? {
@@ -191,7 +195,11 @@ impl Agent {
         if self.waits_for_approval(id).await? {
             return Ok(false);
         }
-        match self.resume(id, Watch::default()).await {
+        let resumed = match under {
+            Some(answering) => self.go_on(id, answering, Watch::default()).await,
+            None => self.resume(id, Watch::default()).await,
+        };
+        match resumed {
             Ok(_) => Ok(true),
             // Another was faster.
             Err(TurnError::Ended { .. } | TurnError::Store(StoreError::Elsewhere(_))) => Ok(false),
@@ -200,7 +208,7 @@ impl Agent {
     }
 
     /// A message that was stored and no more.
-    async fn take_up(&self, row: &LogRow) -> Result<Arrived, TurnError> {
+    pub(crate) async fn take_up(&self, row: &LogRow) -> Result<Arrived, TurnError> {
         let now = self.store().log().get(row.id).await?;
         if now.is_none_or(|row| row.turn.is_some()) {
             // A turn that went on has taken it along.
@@ -233,6 +241,35 @@ impl Agent {
         }
     }
 
+    /// A turn that can never go on ends, so that those after it can; whoever asked is told.
+    pub(crate) async fn give_up_turn(
+        &self,
+        turn: JournalId,
+        session: &SessionKey,
+        error: &TurnError,
+    ) -> Result<(), TurnError> {
+        tracing::error!(turn = %turn.0, %error, "a turn cannot go on and is ended");
+        let message = Message {
+            session: session.clone(),
+            parts: vec![Part::text(texts::cannot_go_on(error))],
+        };
+        let end = TurnEnd {
+            stop: TurnStop::Error,
+            report: &json!({ "error": error.to_string() }),
+            messages: &[],
+            changes: &[Change::Send { message }],
+            elapsed: std::time::Duration::ZERO,
+        };
+        match self.store().turns().finish(turn, end).await {
+            Ok(()) => {
+                self.deliver(session).await;
+                Ok(())
+            }
+            Err(StoreError::TurnFinished(_) | StoreError::Elsewhere(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     async fn waits_for_approval(&self, turn: JournalId) -> Result<bool, TurnError> {
         let pending = Some(ApprovalState::Pending);
         let pending = self.store().approvals().list(pending).await?;
@@ -253,7 +290,8 @@ impl Agent {
                 }
             },
             // Calls of tool mode are journaled under the turn itself.
-            Err(_) => journal,
+            Err(StoreError::UnknownRun(_)) => journal,
+            Err(error) => return Err(error.into()),
         };
         match self.resume(turn, watch).await {
             Ok(_) => Ok(()),

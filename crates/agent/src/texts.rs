@@ -57,6 +57,10 @@ pub(crate) fn call_failed(error: &CallError, methods: &[Arc<dyn Method>]) -> Str
     }
 }
 
+pub(crate) fn cannot_go_on(error: &crate::TurnError) -> String {
+    format!("I was interrupted and cannot finish this: {error}. Please ask again.")
+}
+
 /// Compat(astrbot): plugins and models know this sentence.
 pub(crate) fn unknown_tool(name: &str, methods: &[Arc<dyn Method>]) -> String {
     let names = methods.iter().map(|method| method.info().name.as_str());

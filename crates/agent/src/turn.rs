@@ -48,6 +48,7 @@ use self::declared::Declared;
 use crate::{
     Agent, TurnError,
     asked::{Asked, Past},
+    in_flight::Work,
     recall::History,
     record::Record,
     watch::Watch,
@@ -163,6 +164,8 @@ pub(crate) struct Turn {
     /// execution that was cut off.
     pub(crate) log_mark: i64,
     began: Instant,
+    /// `None` where nothing of it is on record, or all of it.
+    work: Option<Work>,
 }
 
 impl Turn {
@@ -182,6 +185,7 @@ impl Turn {
                 Next::End { stop, text } => return self.finish(stop, text).await,
                 Next::Suspend => {
                     self.agent.store().leases().let_go(self.facts.turn).await?;
+                    self.end_work();
                     return Ok(self.report(None, String::new()));
                 }
             }
@@ -204,6 +208,13 @@ impl Turn {
             model = self.facts.model,
             depth = self.facts.depth,
         )
+    }
+
+    /// Nobody need take it up again.
+    fn end_work(&mut self) {
+        if let Some(work) = self.work.take() {
+            work.end();
+        }
     }
 
     /// Adds a message to the request and to what the conversation will keep.

@@ -37,7 +37,9 @@ use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{Live, Logs, News, Operations, Remote, jobs::Jobs, plugin_web::Tickets};
+use crate::{
+    Live, Logs, News, Operations, Remote, health::Health, jobs::Jobs, plugin_web::Tickets,
+};
 
 pub(crate) use access::{Access, Rates, Scope, admit};
 pub use approvals::ApprovalView;
@@ -60,6 +62,7 @@ struct Shared {
     remote: Remote,
     rates: Rates,
     tickets: Tickets,
+    health: Health,
     /// Made when models are known, some time after the first request may come.
     agent: OnceLock<Agent>,
 }
@@ -69,6 +72,7 @@ impl Api {
     pub fn new(remote: Remote, operations: Operations, live: Arc<Live>, logs: Logs) -> Self {
         logs.attach(live.clone());
         Api(Arc::new(Shared {
+            health: Health::new(remote.store().clone()),
             store: remote.store().clone(),
             gate: remote.gate().clone(),
             operations,
@@ -186,6 +190,10 @@ impl Api {
 
     fn rates(&self) -> &Rates {
         &self.0.rates
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.0.health
     }
 
     pub(crate) fn tickets(&self) -> &Tickets {

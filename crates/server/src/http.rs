@@ -12,7 +12,9 @@ use axum::{
 };
 
 use crate::{
-    Api, Entrance, Mcp, Metrics, Now, OpenAi, PluginWeb, Remote, mcp,
+    Api, Entrance, Mcp, Metrics, Now, OpenAi, PluginWeb, Remote,
+    api::Problem,
+    mcp,
     metrics::counted,
     page, plugin_web,
     visitor::{Hosts, admit},
@@ -61,7 +63,8 @@ fn router(site: Site) -> Router {
     let openai = site.openai.routes();
     let mcp = mcp::routes(site.api.clone(), site.mcp.clone());
     page::routes()
-        .route("/healthz", get(async || "ok\n"))
+        .route("/healthz", get(ready))
+        .route("/livez", get(async || "ok\n"))
         .route("/metrics", get(show_metrics))
         .with_state(site)
         .merge(api)
@@ -75,6 +78,10 @@ fn router(site: Site) -> Router {
         // The same for pages of others.
         .merge(remote)
         .layer(middleware::from_fn_with_state(metrics, counted))
+}
+
+async fn ready(State(site): State<Site>) -> Result<&'static str, Problem> {
+    site.api.health().ready().await
 }
 
 async fn show_metrics(State(site): State<Site>) -> Response {

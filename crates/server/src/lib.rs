@@ -4,6 +4,7 @@
 mod api;
 mod clock;
 mod entrance;
+mod health;
 mod http;
 mod jobs;
 mod live;

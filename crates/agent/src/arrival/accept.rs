@@ -70,7 +70,10 @@ impl Agent {
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
         let row = match received.state {
-            State::Repeated => received.row,
+            State::Repeated => {
+                received.work.end();
+                received.row
+            }
             State::Command(_) | State::Message { .. } => {
                 return self.respond(received, watch).await;
             }
@@ -85,7 +88,7 @@ impl Agent {
     }
 
     /// What became of a stored message, as far as that is known by now.
-    async fn outcome_of(&self, row: &LogRow) -> Result<Arrived, TurnError> {
+    pub(super) async fn outcome_of(&self, row: &LogRow) -> Result<Arrived, TurnError> {
         let now = self.store().log().get(row.id).await?;
         let Some(turn) = now.and_then(|row| row.turn) else {
             return Ok(Arrived::Heard);

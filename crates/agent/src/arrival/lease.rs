@@ -13,6 +13,8 @@ use crate::{Agent, TurnError};
 /// Between two looks whether another instance has given the session up; longer and longer.
 const SHORTEST: Duration = Duration::from_millis(5);
 const LONGEST: Duration = Duration::from_millis(200);
+/// Between two attempts to give one up that the store refuses.
+const LONGEST_REFUSED: Duration = Duration::from_secs(5);
 
 /// Others wait while it lives.
 pub(crate) struct Leased<'a> {
@@ -52,6 +54,11 @@ impl Leased<'_> {
         self.lease.as_ref()
     }
 
+    /// Whoever had the session before did not give it up.
+    pub(crate) fn was_left(&self) -> bool {
+        self.lease.as_ref().is_some_and(Lease::was_left)
+    }
+
     pub(crate) async fn give_up(mut self) {
         if let Some(lease) = self.lease.take() {
             release(&self.store, &lease).await;
@@ -72,8 +79,19 @@ impl Drop for Leased<'_> {
     }
 }
 
+/// As long as this instance lives, nobody else gets the session: what the store refuses now is tried
+/// again, by a task, since nobody need wait for it.
 async fn release(store: &Store, lease: &Lease) {
-    if let Err(error) = store.leases().give_up(lease).await {
-        tracing::warn!(%error, "a session stays taken as long as this instance runs");
-    }
+    let Err(error) = store.leases().give_up(lease).await else {
+        return;
+    };
+    tracing::warn!(%error, "a session cannot be given up yet");
+    let (store, lease) = (store.clone(), lease.clone());
+    tokio::spawn(async move {
+        let mut pause = LONGEST;
+        while store.leases().give_up(&lease).await.is_err() {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_REFUSED);
+        }
+    });
 }

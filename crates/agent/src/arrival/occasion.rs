@@ -76,7 +76,13 @@ impl Agent {
             return Ok(Arrived::Joined);
         }
         let _going = self.sessions().under_way.enter();
-        let arrived = self.answer_under(&lease, &answering, occasion).await;
+        let open = self
+            .finish_open_turns(&occasion.session, &answering, lease.was_left())
+            .await;
+        let arrived = match open {
+            Ok(()) => self.answer_under(&lease, &answering, occasion).await,
+            Err(error) => Err(error),
+        };
         lease.give_up().await;
         arrived
     }

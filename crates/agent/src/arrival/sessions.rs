@@ -10,7 +10,9 @@ use callgate_contract::{Cancel, SessionKey};
 use callgate_store::LogRow;
 
 use super::Override;
-use crate::{Agent, Watch, drain::UnderWay, recall::Histories, spending::Holds};
+use crate::{
+    Agent, Watch, drain::UnderWay, in_flight::InFlight, recall::Histories, spending::Holds,
+};
 
 /// The sessions that are being answered.
 #[derive(Default)]
@@ -25,6 +27,7 @@ pub struct Sessions {
     pub(crate) histories: Histories,
     pub(crate) under_way: UnderWay,
     pub(crate) holds: Holds,
+    pub(crate) in_flight: InFlight,
 }
 
 /// The session of the row, and what its sender wants.

@@ -194,7 +194,7 @@ impl Agent {
         let row = row.filter(|row| row.session == session);
         let (caller, peer) = (call.caller, companion(call.peer)?);
         self.within_depth(caller.depth)?;
-        if row.is_some() {
+        if row.is_some() && !self.settings().debounce.is_zero() {
             tokio::time::sleep(self.settings().debounce).await;
         }
         if self.is_answering_to(&session, &caller.user) {

@@ -16,8 +16,8 @@ use tracing::Instrument;
 
 use super::{Shape, Turn, TurnAsk, TurnReport, budget, declared::Declared};
 use crate::{
-    Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both,
-    recall::History, record::Record,
+    Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both, recall::History,
+    record::Record,
 };
 
 /// Messages one turn may send.
@@ -95,6 +95,7 @@ impl Agent {
             }),
         };
         let turns = self.store().turns();
+        let work = self.works_on_turn(&start.session, id);
         turns.begin_under(lease, &start, &ask.rows).await?;
         let grant = match (ask.parent, &ask.shape.budget) {
             (Some(parent), _) => Some(parent.grant),
@@ -115,6 +116,7 @@ impl Agent {
         );
         let brought = ask.shape.history.clone().map(History::from);
         turn.history = brought.or(ask.history);
+        turn.work = Some(work);
         turn.shape = ask.shape;
         Ok(turn)
     }
@@ -131,7 +133,8 @@ impl Agent {
         report
     }
 
-    async fn go_on(
+    /// The same under the session's lease.
+    pub(crate) async fn go_on(
         &self,
         id: JournalId,
         answering: &Answering,
@@ -149,10 +152,16 @@ impl Agent {
         }
         let start = found.start;
         let session = start.session.clone();
+        let work = self.works_on_turn(&session, id);
         let parts = serde_json::from_value(start.plan["parts"].clone()).unwrap_or_default();
         let persona = match start.persona.as_deref() {
             Some(name) if name == Persona::built_in().name => Some(Persona::built_in()),
-            Some(name) => self.store().personas().get(name).await.ok(),
+            Some(name) => match self.store().personas().get(name).await {
+                Ok(persona) => Some(persona),
+                // Deleted since.
+                Err(StoreError::UnknownPersona(_)) => None,
+                Err(error) => return Err(error.into()),
+            },
             None => None,
         };
         let turns = self.store().turns();
@@ -167,6 +176,7 @@ impl Agent {
         let cancel = Cancel::default();
         let _running = answering.runs(&cancel, &start.user);
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
+        turn.work = Some(work);
         turn.was_handed_over = handed_over;
         turn.shape.rounds = limit.and_then(|rounds| u32::try_from(rounds).ok());
         turn.recorded_rounds = rounds.into();
@@ -268,6 +278,7 @@ impl Turn {
             calls: 0,
             log_mark: mark_of(&start.plan),
             began: Instant::now(),
+            work: None,
         }
     }
 }

@@ -85,6 +85,7 @@ impl Turn {
             .turns()
             .finish(self.facts.turn, end)
             .await?;
+        self.end_work();
         if !self.is_returned() {
             self.agent.deliver(&self.facts.session).await;
         }

@@ -252,6 +252,10 @@ impl Turn {
                     ..ToolResult::text(texts::call_failed(&error, methods))
                 }
             }
+            // Whether it was done is for the record to say, from which the turn goes on.
+            Ok(Err(Refusal::Call(CallError::Store { source, .. }))) if source.is_temporary() => {
+                return Err(source.into());
+            }
             Ok(Err(Refusal::Call(error))) => {
                 report.error = Some(error.to_string());
                 ToolResult::text(texts::call_failed(&error, methods))

@@ -4,8 +4,9 @@
 use std::{io, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
 use callgate_server::{Entrance, EntranceError, Hosts, Now, Site, Tls, keep_time};
+use rustix::process::Signal;
 use serde_json::json;
-use tokio::{sync::watch, task::JoinSet};
+use tokio::{signal::unix::SignalKind, sync::watch, task::JoinSet};
 
 use super::run::interrupted;
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
 const FAREWELL: Duration = Duration::from_millis(200);
 
 pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure> {
+    outlive_file_limits();
     let settings = common.settings()?;
     let config = &settings.config;
     let entrance = open(config, serve.listen.unwrap_or(config.serve.listen)).await?;
@@ -100,6 +102,15 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
         true = interrupted() => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A limit on the size of files is then a write that fails, as on a full disk, and not our end. What we
+/// start has the signal's usual meaning.
+fn outlive_file_limits() {
+    let signal = SignalKind::from_raw(Signal::XFSZ.as_raw());
+    if let Err(error) = tokio::signal::unix::signal(signal) {
+        tracing::warn!(%error, "a limit on the size of files would end this process");
+    }
 }
 
 /// Begins no turn any more and waits for those under way.

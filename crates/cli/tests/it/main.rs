@@ -28,6 +28,7 @@ mod installers;
 mod mcp;
 mod model;
 mod openai;
+mod outages;
 mod packages;
 mod personas;
 mod plugin_walls;

@@ -125,6 +125,12 @@ impl Problem {
         }
     }
 
+    pub(crate) fn not_ready() -> Self {
+        let title = "the server cannot store anything now";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", title)
+            .hint("its log says why; GET /livez answers as long as it runs")
+    }
+
     /// Our own fault: the caller learns no more, the log everything.
     fn fault(error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, "a request failed");

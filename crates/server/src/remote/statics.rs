@@ -23,12 +23,13 @@ use serde_json::{Value as Json, json};
 use super::{functions::GUEST, pairing::OPERATOR, paths::Paths};
 
 /// First parts of addresses that are ours.
-const RESERVED: [&str; 16] = [
+const RESERVED: [&str; 17] = [
     "api",
     "v1",
     "mcp",
     "metrics",
     "healthz",
+    "livez",
     "socket.io",
     "login",
     "assets",
