@@ -76,6 +76,7 @@ impl Talk {
     /// True if every turn was answered, or heard in silence.
     async fn run(&mut self, input: &mut Input) -> Result<bool, Failure> {
         let mut all_good = true;
+        self.tell_what_waits().await?;
         loop {
             self.keep_time().await?;
             match self.wait_for_line(input).await {
@@ -89,6 +90,18 @@ impl Talk {
                 Typed::End => return Ok(all_good),
             }
         }
+    }
+
+    /// What was asked here before, told before anything is read: the first line may be its answer.
+    async fn tell_what_waits(&mut self) -> Result<(), Failure> {
+        let asked = Request::Approvals { all: false };
+        let waiting = self.door.perform(asked, Live::default()).await?;
+        let waiting = waiting.as_array().cloned().unwrap_or_default();
+        let here = waiting.into_iter().filter_map(questions::read);
+        for approval in here.filter(|approval| approval.session == self.session) {
+            self.questions.tell(approval, self.as_json, show::line);
+        }
+        Ok(())
     }
 
     async fn greet(&mut self) -> Result<(), Failure> {
@@ -217,13 +230,10 @@ fn aside(printer: Option<Printer>, as_json: bool, questions: Questions) -> Hear 
             (Event::Message(message), Some(printer)) => printer.print(&message.parts),
             (Event::Message(message), None) => send::show_parts(&message.parts),
             (Event::Approval(approval), printer) => {
-                let line = questions::line(&approval);
-                match (questions.hear(*approval), printer) {
-                    (Some(_), _) if as_json => show::json(&line),
-                    (Some(text), Some(printer)) => printer.print_text(&text),
-                    (Some(text), None) => show::line(&text),
-                    (None, _) => {}
-                }
+                questions.tell(*approval, as_json, |text| match printer {
+                    Some(printer) => printer.print_text(text),
+                    None => show::line(text),
+                });
             }
             (Event::Turn(_), _) => {}
         }

@@ -116,7 +116,7 @@ fn a_call_that_waits_is_asked_about_in_place() {
       name = "colour"
       text = "blue"
       /approve 1 or /deny 1; with the word always also from now on
-    [builtin/remember: allowed by terminal]
+    [builtin/remember: allowed]
     [remember(name="colour", text="blue"): "Remembered 'colour': blue"]
     [send_message(text="Kept."): null]
     Kept.

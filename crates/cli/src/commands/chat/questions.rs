@@ -30,8 +30,18 @@ const ARGUMENT: usize = 4_000;
 pub struct Questions(Arc<Mutex<BTreeMap<i64, ApprovalView>>>);
 
 impl Questions {
+    /// Shows this, if it is new.
+    pub fn tell(&self, approval: ApprovalView, as_json: bool, show: impl Fn(&str)) {
+        let line = json!({ "type": "approval", "approval": approval });
+        match self.hear(approval) {
+            Some(_) if as_json => show::json(&line),
+            Some(text) => show(&text),
+            None => {}
+        }
+    }
+
     /// What to show of this, if it is new.
-    pub fn hear(&self, approval: ApprovalView) -> Option<String> {
+    fn hear(&self, approval: ApprovalView) -> Option<String> {
         let mut waiting = self.waiting();
         match approval.state {
             ApprovalState::Pending if waiting.contains_key(&approval.id) => None,
@@ -88,15 +98,13 @@ impl Asking<'_> {
     }
 
     fn tell(&self, approval: ApprovalView) {
-        let line = line(&approval);
-        match self.questions.hear(approval) {
-            Some(_) if self.as_json => show::json(&line),
-            Some(text) => (self.show)(&text),
-            None => {}
-        }
+        self.questions.tell(approval, self.as_json, self.show);
     }
 
     async fn answer(&mut self, reply: Reply) {
+        if !self.as_json {
+            self.echo(&reply);
+        }
         let request = Request::Answer {
             id: reply.approval,
             answer: reply.verdict,
@@ -106,9 +114,9 @@ impl Asking<'_> {
         // A task of its own: the turn may end before the answer is all done with.
         let answered = tokio::spawn(async move { door.perform(request).await });
         match answered.await {
-            Ok(Ok(answered)) => {
+            Ok(Ok(mut answered)) => {
                 // Told by the owner too, perhaps after the turn.
-                if let Ok(approval) = serde_json::from_value(in_full(answered)) {
+                if let Some(approval) = read(answered["approval"].take()) {
                     self.tell(approval);
                 }
             }
@@ -117,6 +125,18 @@ impl Asking<'_> {
                 show::failure(&failure, self.as_json);
             }
             Err(_) => show::failure(&broken(), self.as_json),
+        }
+    }
+
+    /// Before the answer is given: the call goes on at once then, and shows itself.
+    fn echo(&self, reply: &Reply) {
+        let asked = self.questions.waiting().get(&reply.approval).cloned();
+        if let Some(asked) = asked {
+            let state = match reply.verdict {
+                Verdict::Allow => ApprovalState::Allowed,
+                Verdict::Deny => ApprovalState::Denied,
+            };
+            self.tell(ApprovalView { state, ..asked });
         }
     }
 }
@@ -128,16 +148,10 @@ fn broken() -> Failure {
     )
 }
 
-/// The approval as the owner's answer holds it.
-fn in_full(mut answered: Json) -> Json {
-    let mut approval = answered["approval"].take();
+/// An approval as the owner's answers hold it.
+pub fn read(mut approval: Json) -> Option<ApprovalView> {
     approval["journal"] = approval["run"].take();
-    approval
-}
-
-/// For programs.
-pub fn line(approval: &ApprovalView) -> Json {
-    json!({ "type": "approval", "approval": approval })
+    serde_json::from_value(approval).ok()
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -68,7 +68,7 @@ impl Screen {
         let mut state = self.lock();
         match event {
             TurnEvent::Round { mode, .. } => {
-                state.answer = Answer::new(self.verbose || mode == Mode::Tools);
+                state.answer = Answer::new(!self.verbose && mode == Mode::Code);
             }
             TurnEvent::Text { text } => {
                 let ripe = state.answer.add(&text);
@@ -152,11 +152,11 @@ impl State {
     }
 }
 
-/// This round's answer as the model writes it, and how much of it was shown.
+/// This round's answer as the model writes it, or a plugin's words, and how much of it was shown.
 #[derive(Default)]
 struct Answer {
-    /// Nothing in it runs, or everything is to be seen.
-    plain: bool,
+    /// What is code in it runs, and is not to be seen. A plugin's words never do.
+    may_run: bool,
     written: String,
     shown: String,
     /// Its code runs: what was not shown is folded.
@@ -164,24 +164,24 @@ struct Answer {
 }
 
 impl Answer {
-    fn new(plain: bool) -> Self {
+    fn new(may_run: bool) -> Self {
         Answer {
-            plain,
+            may_run,
             ..Answer::default()
         }
     }
 
     fn begin_anew(&mut self) {
-        *self = Answer::new(self.plain);
+        *self = Answer::new(self.may_run);
     }
 
     /// What can be shown with these words.
     fn add(&mut self, text: &str) -> String {
         self.written
             .extend(text.chars().filter(|letter| *letter != '\r'));
-        let ripe = match self.plain {
-            true => self.written.as_str(),
-            false => sure_words(&self.written),
+        let ripe = match self.may_run {
+            true => sure_words(&self.written),
+            false => self.written.as_str(),
         };
         let rest = ripe.strip_prefix(self.shown.as_str()).unwrap_or_default();
         let rest = rest.to_owned();
@@ -191,9 +191,9 @@ impl Answer {
 
     /// What people are to read of it.
     fn words(&self) -> String {
-        match self.plain {
-            true => self.written.trim().to_owned(),
-            false => extract(&self.written).text,
+        match self.may_run {
+            true => extract(&self.written).text,
+            false => self.written.trim().to_owned(),
         }
     }
 
@@ -267,10 +267,10 @@ mod tests {
     use super::*;
 
     /// What is shown of an answer that comes in pieces of any size, and of the message it becomes.
-    fn shown(written: &str, plain: bool, message: Option<&str>) -> Vec<String> {
+    fn shown(written: &str, may_run: bool, message: Option<&str>) -> Vec<String> {
         let letters: Vec<char> = written.chars().collect();
         let in_pieces = |size| {
-            let mut answer = Answer::new(plain);
+            let mut answer = Answer::new(may_run);
             let pieces = letters.chunks(size).map(|piece| piece.iter().collect());
             let mut shown: String = pieces.map(|piece: String| answer.add(&piece)).collect();
             match message.map(|message| answer.rest_of(message)) {
@@ -287,11 +287,11 @@ mod tests {
     fn an_answer_is_shown_whole_and_once() {
         let other = "Run this now:\n\n```bash\nls -l\n```\n\nThen:\n```json\n{\"a\": 1}\n```";
         let python = "Like this one:\n```python\nprint(1)\n```\nIt prints 1.";
-        for (written, plain) in [(other, false), (other, true), (python, true), ("Hi", false)] {
-            for text in shown(written, plain, Some(written)) {
+        for (written, may_run) in [(other, true), (other, false), (python, false), ("Hi", true)] {
+            for text in shown(written, may_run, Some(written)) {
                 assert_eq!(text, written);
             }
-            for text in shown(written, plain, None) {
+            for text in shown(written, may_run, None) {
                 assert_eq!(text, written, "also where it was stopped");
             }
         }
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn what_is_added_to_an_answer_is_all_that_is_shown_of_the_message() {
         let whole = "It is noon now.\n\n(said the clock)";
-        for text in shown("It is noon now.", true, Some(whole)) {
+        for text in shown("It is noon now.", false, Some(whole)) {
             assert_eq!(text, whole);
         }
     }
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn code_that_runs_is_folded_and_nothing_else() {
         let written = "Let me see now.\n```python\nlook()\n```\nAs in:\n```json\n{}\n```\n";
-        let mut answer = Answer::new(false);
+        let mut answer = Answer::new(true);
         let mut text = answer.add(written);
         text.push_str(&answer.words_around_code());
         assert_eq!(text, "Let me see now.\n\nAs in:\n```json\n{}\n```");
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn another_message_is_not_taken_for_the_answer() {
-        let mut answer = Answer::new(true);
+        let mut answer = Answer::new(false);
         answer.add("I will write to them.");
         assert_eq!(answer.rest_of("Hello, Ada"), None);
         assert_eq!(answer.rest(), "");
