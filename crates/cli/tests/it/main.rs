@@ -25,6 +25,7 @@ mod crashes;
 mod draining;
 mod groups;
 mod installers;
+mod instances;
 mod mcp;
 mod model;
 mod openai;

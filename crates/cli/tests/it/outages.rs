@@ -28,7 +28,7 @@ use crate::{
 const SESSION: &str = "cli:FriendMessage:operator";
 
 /// A server on this database with these answers, and a key for it.
-fn serve(scene: &Scene, url: Option<&str>, answers: &[Json]) -> (Server, String) {
+pub fn serve(scene: &Scene, url: Option<&str>, answers: &[Json]) -> (Server, String) {
     let model = scene.script(answers);
     let database = url.map_or_else(String::new, |url| format!("[database]\nurl = \"{url}\"\n"));
     let toml = format!("{database}[models]\ndefault = \"{model}\"\n");
@@ -40,7 +40,7 @@ fn serve(scene: &Scene, url: Option<&str>, answers: &[Json]) -> (Server, String)
     (server, key)
 }
 
-fn say(server: &Server, key: &str, session: &str, body: &Json) -> (u16, Json) {
+pub fn say(server: &Server, key: &str, session: &str, body: &Json) -> (u16, Json) {
     let path = format!("/api/sessions/{session}/messages");
     server.api("POST", &path, key, Some(body))
 }

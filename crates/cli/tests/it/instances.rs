@@ -1,0 +1,61 @@
+//! Several servers on one database, each in a data directory of its own.
+
+use callgate_testkit::Home;
+use serde_json::{Value as Json, json};
+use tokio::runtime::Runtime;
+
+use crate::{
+    outages::{say, serve},
+    scene::Scene,
+    server::Server,
+};
+
+const SESSION: &str = "cli:FriendMessage:operator";
+
+fn answers() -> Vec<Json> {
+    let answer = |number| json!({ "content": format!("answer {number}") });
+    (0..20).map(answer).collect()
+}
+
+fn answered(server: &Server, key: &str, text: &str) -> Json {
+    let body = json!({ "text": text, "mode": "tools" });
+    let (status, said) = say(server, key, SESSION, &body);
+    assert_eq!(status, 200, "{said}");
+    said["stop"].clone()
+}
+
+#[test]
+fn a_session_whose_server_died_in_it_and_came_back_is_answered_by_another() {
+    let home = Runtime::new().unwrap().block_on(Home::postgres());
+    let url = home.options().url.unwrap();
+    let (first, second) = (Scene::new(), Scene::new());
+    let (server, key) = serve(&first, Some(&url), &answers());
+    server.end();
+    // It dies with the session in its hands, when nothing is left to go on with there.
+    let dying = Server::start_killed_at("turn.after_finish", &first, &[]);
+    let body = json!({ "text": "one", "mode": "tools" });
+    let path = format!("/api/sessions/{SESSION}/messages");
+    let answer = dying.try_api("POST", &path, &key, &[], Some(&body));
+    assert!(answer.is_none(), "{answer:?}");
+    drop(dying);
+    let _back = Server::start(&first);
+    let (other, _) = serve(&second, Some(&url), &answers());
+    assert_eq!(answered(&other, &key, "two"), "answered");
+}
+
+#[test]
+fn a_copied_data_directory_is_an_instance_of_its_own() {
+    let home = Runtime::new().unwrap().block_on(Home::postgres());
+    let url = home.options().url.unwrap();
+    let (original, copy) = (Scene::new(), Scene::new());
+    let (first, key) = serve(&original, Some(&url), &answers());
+    for file in ["callgate.toml", "instance"] {
+        std::fs::copy(original.data().join(file), copy.data().join(file)).unwrap();
+    }
+    let second = Server::start(&copy);
+    let name = |scene: &Scene| std::fs::read_to_string(scene.data().join("instance")).unwrap();
+    assert_ne!(name(&original), name(&copy));
+    for (place, server) in [&first, &second, &first, &second].into_iter().enumerate() {
+        assert_eq!(answered(server, &key, &format!("{place}")), "answered");
+    }
+}
