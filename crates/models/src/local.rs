@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callgate_contract::Price;
 use serde_json::Value as Json;
 
 use crate::{settings::ModelSettings, transport, wire::Wire};
@@ -67,6 +68,8 @@ fn listed(server: &LocalServer<'_>, body: &str) -> Vec<ModelSettings> {
         .map(|name| ModelSettings {
             model: Some(name.clone()),
             wire: Some(server.wire),
+            // It runs on the operator's own machines.
+            price: Some(Price::FREE),
             ..ModelSettings::new(format!("{}/{name}", server.name), server.base_url)
         })
         .collect()

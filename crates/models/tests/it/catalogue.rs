@@ -1,6 +1,6 @@
 //! Which models are found, and which one a session gets.
 
-use callgate_contract::{Accepts, Models, Part};
+use callgate_contract::{Accepts, Models, NamedModel, Part, Price};
 use callgate_models::{InvalidModel, LocalServer, Settings, Wire, find, named};
 
 use crate::server::{Reply, Server};
@@ -127,7 +127,13 @@ async fn servers_on_this_machine_are_found() {
     ] {
         let server = Server::start(vec![Reply::new("200 OK", "", list)]).await;
         let found = find(&Settings::default(), nothing, &[local(&server, owner)]).await;
-        assert_eq!(ids(&found.unwrap()), expect);
+        let found = found.unwrap();
+        assert_eq!(ids(&found), expect);
+        let is_free = |model: &NamedModel| model.model.about().price == Some(Price::FREE);
+        assert!(
+            found.all().iter().all(is_free),
+            "a budget of money lets them answer"
+        );
         assert_eq!(server.requests()[0].line, "GET /v1/models HTTP/1.1");
     }
 }
