@@ -103,7 +103,11 @@ impl Pairing<'_> {
         let current = known.and_then(|known| known.key);
         for key in store.keys().of_client(client).await.map_err(broken)? {
             if key.scopes == scopes && Some(&key.id) != current.as_ref() {
-                let _ = store.keys().revoke(&key.id).await;
+                match store.keys().revoke(&key.id).await {
+                    // The other was faster.
+                    Ok(()) | Err(StoreError::UnknownKey(_)) => {}
+                    Err(error) => return Err(broken(error)),
+                }
             }
         }
         match current == Some(id) {
