@@ -20,6 +20,8 @@ struct Site {
     server: Server,
     /// The listener for remote clients alone.
     remote: String,
+    /// Its data directory, which goes with it.
+    _scene: Scene,
 }
 
 impl Site {
@@ -28,7 +30,11 @@ impl Site {
         let server = Server::start(&scene);
         let remote = server.ready["remote"].as_str().unwrap();
         let remote = remote.strip_prefix("http://").unwrap().to_owned();
-        Site { server, remote }
+        Site {
+            server,
+            remote,
+            _scene: scene,
+        }
     }
 
     fn say(&self, what: &'static str, address: &str, request: &str) -> Connection {
