@@ -9,7 +9,8 @@ use callgate_contract::{
     BoxFuture, FinishReason, Message, Model, ModelError, ModelEvent, ModelRequest, ModelStream,
     Models, NamedModel, Outbox, Usage,
 };
-use callgate_server::{CHAT, MODELS, OpenAi};
+use callgate_server::OpenAi;
+use callgate_service::{CHAT, MODELS};
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -5,10 +5,8 @@ use std::{net::SocketAddr, sync::Arc};
 
 use callgate_contract::{Effect, Exposure, Kind, MethodError};
 use callgate_gate::{Call, Gate, GatePolicy, method};
-use callgate_server::{
-    Hosts,
-    remote::{METHODS, Remote, RemoteSettings},
-};
+use callgate_server::Hosts;
+use callgate_service::remote::{METHODS, Remote, RemoteSettings};
 use callgate_store::{Store, StoreOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,7 +38,8 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
         max_connections: 20_000,
         ..RemoteSettings::default()
     };
-    let routes = Remote::new(store, gate, settings).routes(Hosts::default());
+    let remote = Remote::new(store, gate, settings);
+    let routes = callgate_server::remote::routes(&remote, Hosts::default());
     let service = routes.into_make_service_with_connect_info::<SocketAddr>();
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();

@@ -25,13 +25,12 @@ use std::{path::PathBuf, process::ExitCode};
 use callgate_contract::{SessionKey, SessionType};
 use serde_json::Value as Json;
 
+use callgate_service::{Observer, Settings, config::Config, request::Request};
+
 use crate::{
-    app::{Live, Settings},
     args::{Arguments, Command, Common, OnBehalf},
-    config::Config,
-    door::{Door, Purpose},
+    connect::{self, Purpose},
     failure::Failure,
-    request::Request,
 };
 
 const DATA: &str = "./callgate-data";
@@ -89,12 +88,12 @@ impl OnBehalf {
     }
 }
 
-/// One request, from opening the door to closing it.
+/// One request, from opening the client to closing it.
 async fn ask(common: &Common, purpose: Purpose, request: Request) -> Result<Json, Failure> {
-    let mut door = Door::open(&common.settings()?, purpose).await?;
-    let answer = door.perform(request, Live::default()).await;
-    door.close().await;
-    answer
+    let mut client = connect::open(&common.settings()?, purpose).await?;
+    let answer = client.perform(request, Observer::default()).await;
+    client.close().await;
+    Ok(answer?)
 }
 
 /// An answer of another shape than this version expects.

@@ -7,7 +7,7 @@ mod otlp;
 
 use std::{fmt, io::stderr, sync::OnceLock};
 
-use callgate_server::{Level, LogLine, Logs};
+use callgate_service::{Level, LogLine, Logs};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 use tracing::{

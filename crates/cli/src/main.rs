@@ -1,18 +1,12 @@
 //! The binary `callgate`: parses, wires the crates together, prints. Whatever a command does to
 //! the world it does through the gate.
 
-mod app;
 mod args;
-mod capsules;
 mod commands;
-mod config;
-mod door;
+mod connect;
 mod failure;
 mod logs;
-mod models;
-mod packages;
 mod plugins;
-mod request;
 mod show;
 
 use std::process::ExitCode;

@@ -1,7 +1,5 @@
 //! Plugins that a command was given: read, and what they need installed, before anything is opened.
 
-pub mod skeleton;
-
 use std::path::{Path, PathBuf};
 
 use callgate_plugins::{
@@ -12,16 +10,9 @@ use callgate_plugins::{
 };
 use serde_json::Map;
 
-use crate::{app::Settings, failure::Failure, show};
+use callgate_service::{Settings, plugins::GivenPlugin};
 
-/// A plugin to load, with what is known of it already.
-#[derive(Clone, Debug)]
-pub struct Given {
-    pub source: Source,
-    pub survey: Survey,
-    /// What could not be prepared for it.
-    pub notes: Vec<String>,
-}
+use crate::{failure::Failure, show};
 
 /// Reads the plugins at `paths` and installs what they need, unless told not to. One that is no
 /// plugin is told of by its report.
@@ -29,7 +20,7 @@ pub async fn prepare(
     environments: &Environments,
     paths: &[PathBuf],
     install: bool,
-) -> Result<Vec<Result<Given, Box<CheckReport>>>, Failure> {
+) -> Result<Vec<Result<GivenPlugin, Box<CheckReport>>>, Failure> {
     let (environments, paths) = (environments.clone(), paths.to_vec());
     with_spinner("reading plugins", move |say| {
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
@@ -47,7 +38,7 @@ fn given(
     survey: Survey,
     install: bool,
     say: &(dyn Fn(&str) + Send + Sync),
-) -> Result<Given, Box<CheckReport>> {
+) -> Result<GivenPlugin, Box<CheckReport>> {
     let Some(flavour) = survey.flavour.clone() else {
         return Err(Box::new(CheckReport::unknown(&survey)));
     };
@@ -64,7 +55,7 @@ fn given(
         }
     }
     let path = survey.path.canonicalize();
-    Ok(Given {
+    Ok(GivenPlugin {
         source: Source {
             path: path.unwrap_or_else(|_| survey.path.clone()),
             flavour,
@@ -91,7 +82,7 @@ pub fn environments(settings: &Settings, root: PathBuf) -> Result<Environments, 
 }
 
 /// The plugins of `--plugin`, ready to be loaded.
-pub async fn given_by(settings: &Settings) -> Result<Vec<Given>, Failure> {
+pub async fn given_by(settings: &Settings) -> Result<Vec<GivenPlugin>, Failure> {
     if settings.plugins.is_empty() {
         return Ok(Vec::new());
     }

@@ -28,21 +28,19 @@ mod timers;
 mod turns;
 mod view;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::{Json as Body, Router, extract::DefaultBodyLimit};
 use callgate_agent::Agent;
 use callgate_gate::Gate;
+use callgate_service::{Jobs, Live, Logs, News, Remote, Service};
 use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{
-    Live, Logs, News, Operations, Remote, health::Health, jobs::Jobs, plugin_web::Tickets,
-};
+use crate::{health::Health, plugin_web::Tickets};
 
 pub(crate) use access::{Access, Rates, Scope, admit};
-pub use approvals::ApprovalView;
 pub(crate) use problem::Problem;
 use route::Routes;
 
@@ -53,36 +51,24 @@ type Outcome<T> = Result<Body<T>, Problem>;
 pub struct Api(Arc<Shared>);
 
 struct Shared {
-    store: Store,
-    gate: Gate,
-    operations: Operations,
-    live: Arc<Live>,
+    service: Service,
     jobs: Jobs,
     logs: Logs,
-    remote: Remote,
     rates: Rates,
     tickets: Tickets,
     health: Health,
-    /// Made when models are known, some time after the first request may come.
-    agent: OnceLock<Agent>,
 }
 
 impl Api {
-    /// On the store and the gate of `remote`.
-    pub fn new(remote: Remote, operations: Operations, live: Arc<Live>, logs: Logs) -> Self {
-        logs.attach(live.clone());
+    pub fn new(service: Service, logs: Logs) -> Self {
+        logs.attach(service.live().clone());
         Api(Arc::new(Shared {
-            health: Health::new(remote.store().clone()),
-            store: remote.store().clone(),
-            gate: remote.gate().clone(),
-            operations,
-            jobs: Jobs::new(live.clone()),
-            live,
+            health: Health::new(service.store().clone()),
+            jobs: Jobs::new(service.live().clone()),
+            service,
             logs,
-            remote,
             rates: Rates::default(),
             tickets: Tickets::default(),
-            agent: OnceLock::new(),
         }))
     }
 
@@ -107,11 +93,6 @@ impl Api {
                 live.announce(&News::Clients {});
             }
         });
-    }
-
-    /// Once; a second agent is ignored.
-    pub fn attach(&self, agent: Agent) {
-        let _ = self.0.agent.set(agent);
     }
 
     pub fn routes(&self) -> Router {
@@ -161,19 +142,19 @@ impl Api {
     }
 
     fn store(&self) -> &Store {
-        &self.0.store
+        self.0.service.store()
     }
 
     fn gate(&self) -> &Gate {
-        &self.0.gate
+        self.0.service.gate()
     }
 
-    fn operations(&self) -> &Operations {
-        &self.0.operations
+    pub(crate) fn service(&self) -> &Service {
+        &self.0.service
     }
 
     fn live(&self) -> &Arc<Live> {
-        &self.0.live
+        self.0.service.live()
     }
 
     fn jobs(&self) -> &Jobs {
@@ -185,7 +166,7 @@ impl Api {
     }
 
     fn remote(&self) -> &Remote {
-        &self.0.remote
+        self.0.service.remote()
     }
 
     fn rates(&self) -> &Rates {
@@ -201,7 +182,7 @@ impl Api {
     }
 
     fn agent(&self) -> Result<&Agent, Problem> {
-        self.0.agent.get().ok_or_else(Problem::starting)
+        self.0.service.running_agent().ok_or_else(Problem::starting)
     }
 }
 

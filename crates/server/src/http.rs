@@ -1,6 +1,6 @@
 //! The routes, and the headers that every answer carries.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use axum::{
     Router,
@@ -11,12 +11,14 @@ use axum::{
     routing::get,
 };
 
+use callgate_service::{Logs, Remote};
+
 use crate::{
-    Api, Entrance, Mcp, Metrics, Now, OpenAi, PluginWeb, Remote,
+    Api, Entrance, Surfaces,
     api::Problem,
     mcp,
     metrics::counted,
-    page, plugin_web,
+    page, plugin_web, remote,
     visitor::{Hosts, admit},
 };
 
@@ -24,14 +26,19 @@ use crate::{
 #[derive(Clone)]
 pub struct Site {
     pub hosts: Hosts,
-    pub metrics: Arc<Metrics>,
-    /// What metrics show of this moment.
-    pub now: Arc<dyn Fn() -> Now + Send + Sync>,
     pub api: Api,
-    pub plugins: PluginWeb,
-    pub remote: Remote,
-    pub openai: OpenAi,
-    pub mcp: Mcp,
+    surfaces: Surfaces,
+}
+
+impl Site {
+    pub fn new(surfaces: Surfaces, logs: Logs) -> Self {
+        let service = &surfaces.service;
+        Site {
+            hosts: Hosts::new(service.config().serve.hosts.clone()),
+            api: Api::new(service.clone(), logs),
+            surfaces,
+        }
+    }
 }
 
 /// Serves until `stop`, then ends what is being answered.
@@ -50,18 +57,22 @@ pub async fn serve_remote(
     hosts: Hosts,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    entrance.serve(remote.routes(hosts), stop).await
+    entrance.serve(remote::routes(&remote, hosts), stop).await
 }
 
 fn router(site: Site) -> Router {
-    let (hosts, metrics) = (site.hosts.clone(), site.metrics.clone());
+    let Surfaces {
+        service,
+        openai,
+        mcp,
+    } = site.surfaces.clone();
+    let (hosts, metrics) = (site.hosts.clone(), service.metrics().clone());
     let api = site.api.routes();
-    let plugins = plugin_web::routes(site.api.clone(), site.plugins.clone());
-    let (web, lookers) = (site.plugins.clone(), site.hosts.clone());
-    let tickets = plugin_web::ticket_routes(site.api.clone(), web, lookers);
-    let remote = site.remote.routes(site.hosts.clone());
-    let openai = site.openai.routes();
-    let mcp = mcp::routes(site.api.clone(), site.mcp.clone());
+    let plugins = plugin_web::routes(site.api.clone());
+    let tickets = plugin_web::ticket_routes(site.api.clone(), site.hosts.clone());
+    let remote = remote::routes(service.remote(), site.hosts.clone());
+    let openai = openai.routes();
+    let mcp = mcp::routes(site.api.clone(), mcp);
     page::routes()
         .route("/healthz", get(ready))
         .route("/livez", get(async || "ok\n"))
@@ -86,7 +97,8 @@ async fn ready(State(site): State<Site>) -> Result<&'static str, Problem> {
 
 async fn show_metrics(State(site): State<Site>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
-    (kind, site.metrics.text(&(site.now)())).into_response()
+    let service = &site.surfaces.service;
+    (kind, service.metrics().text(&service.now())).into_response()
 }
 
 /// What a browser must not do with anything of ours.

@@ -22,7 +22,7 @@ use std::{io, sync::Arc};
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::Remote;
+use callgate_service::Remote;
 use handler::Handler;
 use who::Who;
 

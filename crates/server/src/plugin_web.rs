@@ -4,8 +4,6 @@
 
 mod tickets;
 
-use std::sync::Arc;
-
 use axum::{
     RequestExt, Router,
     body::{Body, Bytes},
@@ -17,11 +15,11 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{any, post},
 };
-use callgate_contract::{BoxFuture, Role};
+use callgate_contract::Role;
+use callgate_service::{Unpassed, Visit, Webhook};
 use callgate_store::KeyHandle;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use serde_json::Value as Json;
 use tokio::{net::UnixStream, sync::oneshot};
 
 pub(crate) use self::tickets::Tickets;
@@ -51,69 +49,24 @@ const NOT_PASSED: [HeaderName; 8] = [
 /// A page that runs as nobody: no cookies, no storage, no access to ours.
 const POLICY: &str = "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'";
 
-type Answering<T, E = String> = BoxFuture<'static, Result<T, E>>;
-
-/// Passes one request through the connection; the status of the answer.
-pub type Passing = Box<dyn FnOnce(UnixStream) -> Answering<u16> + Send>;
-
-/// How plugins are reached. Errors are told to the caller.
-#[derive(Clone)]
-pub struct PluginWeb {
-    /// Puts a visit on record and passes it to the worker that has the plugin.
-    pub pass: Arc<dyn Fn(Visit, Passing) -> Answering<(), Unpassed> + Send + Sync>,
-    /// To every plugin with this endpoint: who was called, and what went wrong.
-    pub webhook: Arc<dyn Fn(Webhook) -> Answering<Json> + Send + Sync>,
-}
-
-/// A request to a plugin's route.
-#[derive(Clone, Debug)]
-pub struct Visit {
-    pub plugin: String,
-    pub method: String,
-    /// Without what follows a question mark, which may be secret.
-    pub path: String,
-    pub user: String,
-}
-
-#[derive(Clone, Debug)]
-pub enum Unpassed {
-    /// There is no such plugin.
-    Missing(String),
-    /// It did not answer.
-    Failed(String),
-}
-
-#[derive(Clone, Debug)]
-pub struct Webhook {
-    pub endpoint: String,
-    pub headers: Vec<(String, String)>,
-    pub body: Bytes,
-}
-
-#[derive(Clone)]
-struct Reach {
-    api: Api,
-    web: PluginWeb,
-}
-
-pub(crate) fn routes(api: Api, web: PluginWeb) -> Router {
+pub(crate) fn routes(api: Api) -> Router {
     Router::new()
         .route("/plugins/{plugin}", any(pass))
         .route("/plugins/{plugin}/", any(pass))
         .route("/plugins/{plugin}/{*rest}", any(pass))
         .route("/api/webhook/{endpoint}", post(webhook))
         .layer(DefaultBodyLimit::max(MOST))
-        .with_state(Reach { api, web })
+        .with_state(api)
 }
 
 /// For pages that run as nobody, which is why their origin is not asked for; the ticket decides.
-pub(crate) fn ticket_routes(api: Api, web: PluginWeb, hosts: Hosts) -> Router {
+pub(crate) fn ticket_routes(api: Api, hosts: Hosts) -> Router {
     Router::new()
         .route("/tickets/{ticket}/{plugin}", any(pass_with_ticket))
         .route("/tickets/{ticket}/{plugin}/", any(pass_with_ticket))
         .route("/tickets/{ticket}/{plugin}/{*rest}", any(pass_with_ticket))
         .layer(DefaultBodyLimit::max(MOST))
-        .with_state(Reach { api, web })
+        .with_state(api)
         .layer(middleware::from_fn_with_state(hosts, open_to_nobody))
 }
 
@@ -139,31 +92,22 @@ async fn open_to_nobody(State(hosts): State<Hosts>, request: Request, next: Next
     response
 }
 
-async fn pass(State(reach): State<Reach>, request: Request) -> Result<Response, Problem> {
-    let access = admit(
-        &reach.api,
-        Scope::Methods,
-        request.method(),
-        request.headers(),
-    )
-    .await?;
+async fn pass(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
+    let access = admit(&api, Scope::Methods, request.method(), request.headers()).await?;
     let inside = beneath(&request, "/plugins");
-    through(reach, access, "/plugins", inside, request).await
+    through(api, access, "/plugins", inside, request).await
 }
 
-async fn pass_with_ticket(
-    State(reach): State<Reach>,
-    request: Request,
-) -> Result<Response, Problem> {
+async fn pass_with_ticket(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
     let inside = beneath(&request, "/tickets");
     let mut pieces = inside.split(['/', '?']).skip(1);
     let (ticket, plugin) = (pieces.next(), pieces.next());
     let (ticket, plugin) = (ticket.unwrap_or_default(), plugin.unwrap_or_default());
-    let access = reach.api.tickets().find(ticket, plugin);
+    let access = api.tickets().find(ticket, plugin);
     let access = access.ok_or_else(Problem::locked_out)?;
     let root = format!("/tickets/{ticket}");
     let inside = beneath(&request, &root);
-    through(reach, access, &root, inside, request).await
+    through(api, access, &root, inside, request).await
 }
 
 /// The request's path without `root`, and its query.
@@ -174,7 +118,7 @@ fn beneath(request: &Request, root: &str) -> String {
 }
 
 async fn through(
-    reach: Reach,
+    api: Api,
     access: Access,
     root: &str,
     inside: String,
@@ -182,7 +126,7 @@ async fn through(
 ) -> Result<Response, Problem> {
     let key = access.handle.clone();
     let answering = async {
-        let answer = visit(reach, access, root, inside, request).await;
+        let answer = visit(api, access, root, inside, request).await;
         answer.unwrap_or_else(IntoResponse::into_response)
     };
     let answered = until_revoked(&key, answering).await;
@@ -190,7 +134,7 @@ async fn through(
 }
 
 async fn visit(
-    reach: Reach,
+    api: Api,
     access: Access,
     root: &str,
     inside: String,
@@ -217,7 +161,8 @@ async fn visit(
         let _ = tell.send(answer);
         Ok(status)
     };
-    let passed = (reach.web.pass)(visit, Box::new(|stream| Box::pin(passing(stream)))).await;
+    let passing = Box::new(|stream| Box::pin(passing(stream)) as _);
+    let passed = api.service().visit_plugin(visit, passing).await;
     let failed = |error: String| {
         tracing::warn!(error, "a plugin's route did not answer");
         Problem::bad_gateway("the plugin did not answer")
@@ -319,13 +264,13 @@ fn identified(headers: &mut HeaderMap, access: &Access) {
 
 /// Compat(nekro): the same path; unlike there, whoever posts holds a key.
 async fn webhook(
-    State(reach): State<Reach>,
+    State(api): State<Api>,
     Path(endpoint): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
     // Before a byte of the body is read.
-    admit(&reach.api, Scope::Methods, &Method::POST, &headers).await?;
+    admit(&api, Scope::Methods, &Method::POST, &headers).await?;
     let body = Bytes::from_request(request, &()).await;
     let body = body.map_err(|rejection| Problem::bad(rejection.body_text()))?;
     let passed = headers
@@ -338,6 +283,10 @@ async fn webhook(
         headers: headers.collect(),
         body,
     };
-    let called = (reach.web.webhook)(hook).await.map_err(Problem::missing)?;
+    let called = api
+        .service()
+        .call_webhook(hook)
+        .await
+        .map_err(Problem::missing)?;
     Ok((StatusCode::OK, axum::Json(called)).into_response())
 }

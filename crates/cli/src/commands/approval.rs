@@ -6,11 +6,12 @@ use callgate_agent::RunReport;
 use serde_json::Value as Json;
 
 use super::{call::readable, run::show_report, send::show_message};
+use callgate_service::request::{Request, Verdict};
+
 use crate::{
     args::{Approval, ApprovalCommand, Common},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::{Request, Verdict},
     show::{self, Colour, paint, paint_note},
 };
 

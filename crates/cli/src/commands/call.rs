@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use callgate_contract::Role;
 use serde_json::Value as Json;
 
+use callgate_service::request::{CallMethod, Request};
+
 use crate::{
     args::{Call, Common},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::{CallMethod, Request},
     show,
 };
 

@@ -7,7 +7,7 @@ mod screen;
 use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 
 use callgate_contract::SessionKey;
-use callgate_server::keep_time;
+use callgate_service::keep_time;
 use serde_json::Value as Json;
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -20,12 +20,15 @@ use super::{
     run::interrupted,
     send::{self, on_interrupt},
 };
-use crate::{
-    app::{Hear, Live, Settings},
-    args::{Chat, Common},
-    door::Door,
-    failure::Failure,
+use callgate_server::control::Client;
+use callgate_service::{
+    Hear, Observer, Settings,
     request::{Event, Request, SendMessage},
+};
+
+use crate::{
+    args::{Chat, Common},
+    failure::Failure,
     show::{self, Colour, paint_note},
 };
 
@@ -33,7 +36,7 @@ pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
     let session = chat.on_behalf.session()?;
     let settings = common.settings()?;
     let mut talk = Talk {
-        door: send::open(common, &chat.by).await?,
+        client: send::open(common, &chat.by).await?,
         session,
         chat,
         as_json: common.json,
@@ -53,7 +56,7 @@ pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
     if let Some(clock) = talk.clock.take() {
         clock.abort();
     }
-    talk.door.close().await;
+    talk.client.close().await;
     let all_good = talked?;
     Ok(match at_terminal || all_good {
         true => ExitCode::SUCCESS,
@@ -62,7 +65,7 @@ pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
 }
 
 struct Talk {
-    door: Door,
+    client: Client,
     settings: Settings,
     session: SessionKey,
     chat: Chat,
@@ -95,7 +98,7 @@ impl Talk {
     /// What was asked here before, told before anything is read: the first line may be its answer.
     async fn tell_what_waits(&mut self) -> Result<(), Failure> {
         let asked = Request::Approvals { all: false };
-        let waiting = self.door.perform(asked, Live::default()).await?;
+        let waiting = self.client.perform(asked, Observer::default()).await?;
         let waiting = waiting.as_array().cloned().unwrap_or_default();
         let here = waiting.into_iter().filter_map(questions::read);
         for approval in here.filter(|approval| approval.session == self.session) {
@@ -105,7 +108,10 @@ impl Talk {
     }
 
     async fn greet(&mut self) -> Result<(), Failure> {
-        let models = self.door.perform(Request::Models, Live::default()).await?;
+        let models = self
+            .client
+            .perform(Request::Models, Observer::default())
+            .await?;
         let models = models.as_array().map(Vec::as_slice).unwrap_or_default();
         let default = models.iter().find(|model| model["default"] == true);
         let default = default.and_then(|model| model["id"].as_str());
@@ -126,9 +132,9 @@ impl Talk {
     }
 
     async fn keep_time(&mut self) -> Result<(), Failure> {
-        if let (None, Some(app)) = (&self.clock, self.door.app()) {
-            let agent = app.agent().await?;
-            let plugins = app.plugins().clone();
+        if let (None, Some(surfaces)) = (&self.clock, self.client.surfaces()) {
+            let agent = surfaces.service.agent().await?;
+            let plugins = surfaces.service.plugins().clone();
             self.clock = Some(tokio::spawn(async move {
                 let forever = std::future::pending;
                 tokio::join!(keep_time(agent, forever()), plugins.keep_time(forever()));
@@ -142,13 +148,13 @@ impl Talk {
         let listen = Request::Listen {
             session: self.session.clone(),
         };
-        let live = Live {
+        let observer = Observer {
             events: Some(aside(input.printer(), self.as_json, self.questions.clone())),
-            ..Live::default()
+            ..Observer::default()
         };
         let listening = async {
             // If it ends, messages wait in the outbox for what is said next.
-            let _ = self.door.perform(listen, live).await;
+            let _ = self.client.perform(listen, observer).await;
             std::future::pending::<Typed>().await
         };
         tokio::select! {
@@ -174,28 +180,28 @@ impl Talk {
         };
         // Unbounded: what is asked waits for an answer, and cannot be many.
         let (tell, news) = mpsc::unbounded_channel();
-        let live = Live {
+        let observer = Observer {
             events: Some(Arc::new(move |event| match event {
                 Event::Approval(approval) => tell.send(*approval).is_ok(),
                 event => hear(event),
             })),
-            ..Live::default()
+            ..Observer::default()
         };
         let asking = Asking {
             questions: self.questions.clone(),
             news,
-            door: self.door.beside(),
+            client: self.client.beside(),
             show: &|text| screen.line(text),
             as_json: self.as_json,
         };
         let stop = Request::Stop {
             session: self.session.clone(),
         };
-        let outside = self.door.is_outside();
+        let outside = self.client.is_outside();
         let elsewhere = outside.then(|| (self.settings.clone(), stop));
-        let watching = tokio::spawn(on_interrupt(live.cancel.clone(), elsewhere));
+        let watching = tokio::spawn(on_interrupt(observer.cancel.clone(), elsewhere));
         let turn = tokio::select! {
-            turn = self.door.perform(request, live) => turn,
+            turn = self.client.perform(request, observer) => turn,
             never = asking.answer_all(input) => match never {},
         };
         watching.abort();

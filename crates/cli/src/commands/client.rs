@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
+use callgate_service::request::Request;
+
 use crate::{
     args::{Client, ClientCommand, Common},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show,
 };
 

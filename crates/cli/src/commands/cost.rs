@@ -6,11 +6,12 @@ use callgate_agent::{CostReport, money};
 use callgate_store::{CostBy, CostSum};
 
 use super::read;
+use callgate_service::request::Request;
+
 use crate::{
     args::{Common, Cost},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show,
 };
 

@@ -11,12 +11,16 @@ use serde_json::{Value as Json, json};
 
 use self::steps::Step;
 use super::run::observed;
-use crate::{
-    app::Live,
-    args::Common,
-    door::{Door, Purpose},
-    failure::Failure,
+use callgate_server::control::Client;
+use callgate_service::{
+    Observer,
     request::{Request, RunCode},
+};
+
+use crate::{
+    args::Common,
+    connect::{self, Purpose},
+    failure::Failure,
     show::{self, Colour, paint},
 };
 
@@ -46,13 +50,13 @@ pub async fn perform(common: &Common) -> Result<ExitCode, Failure> {
     let bait = temporary.path().join("secret.txt");
     std::fs::write(&bait, "the operator's secret\n").map_err(broken)?;
 
-    let mut door = Door::open(&common.settings()?, Purpose::Work).await?;
-    let toured = tour(&mut door, &common, &bait).await;
-    door.close().await;
+    let mut client = connect::open(&common.settings()?, Purpose::Work).await?;
+    let toured = tour(&mut client, &common, &bait).await;
+    client.close().await;
     toured
 }
 
-async fn tour(door: &mut Door, common: &Common, bait: &Path) -> Result<ExitCode, Failure> {
+async fn tour(client: &mut Client, common: &Common, bait: &Path) -> Result<ExitCode, Failure> {
     if !common.json {
         show::line(OPENING);
     }
@@ -69,7 +73,7 @@ async fn tour(door: &mut Door, common: &Common, bait: &Path) -> Result<ExitCode,
             user: "demo".to_owned(),
             timeout_seconds: None,
         });
-        let answer = door.perform(request, Live::default()).await?;
+        let answer = client.perform(request, Observer::default()).await?;
         let report: RunReport = super::read(answer)?;
         as_promised &= report.stop == step.stop;
         match common.json {

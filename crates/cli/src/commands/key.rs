@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use callgate_service::request::{NewKey, Request};
+
 use crate::{
     args::{Common, Key, KeyCommand},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::{NewKey, Request},
     show,
 };
 

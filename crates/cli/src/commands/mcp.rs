@@ -11,12 +11,13 @@ use tokio::{
 };
 
 use super::run::interrupted;
+use callgate_server::{Surfaces, control};
+use callgate_service::request::{Answer, Request};
+
 use crate::{
-    app::App,
     args::{Common, Mcp, McpCommand},
-    door::{self, Door, Purpose},
+    connect::{self, Purpose},
     failure::Failure,
-    request::{Answer, Request},
     show,
 };
 
@@ -25,10 +26,10 @@ pub async fn perform(common: &Common, mcp: Mcp) -> Result<ExitCode, Failure> {
         return list(common).await;
     }
     let settings = common.settings()?;
-    let door = Door::open(&settings, Purpose::Stay).await?;
+    let client = connect::open(&settings, Purpose::Stay).await?;
     let served = async {
-        match door.app().cloned() {
-            Some(app) => here(app).await,
+        match client.surfaces().cloned() {
+            Some(surfaces) => here(surfaces).await,
             None => elsewhere(&settings.data).await,
         }
     };
@@ -36,27 +37,27 @@ pub async fn perform(common: &Common, mcp: Mcp) -> Result<ExitCode, Failure> {
         served = served => served,
         true = interrupted() => Ok(()),
     };
-    door.close().await;
+    client.close().await;
     served.map(|()| ExitCode::SUCCESS)
 }
 
 /// By ourselves; what takes time is done behind it.
-async fn here(app: App) -> Result<(), Failure> {
-    app.remote().set_loading(true);
-    let behind = app.clone();
+async fn here(surfaces: Surfaces) -> Result<(), Failure> {
+    let behind = surfaces.service.clone();
+    behind.remote().set_loading(true);
     tokio::spawn(async move {
         behind.mcp_servers().start(false).await;
         behind.with_plugins().await;
         behind.remote().set_loading(false);
         // Personas are methods too, if there is an agent to speak for them.
         if let Err(failure) = behind.agent().await {
-            tracing::warn!(reason = failure.error, "there is no agent");
+            tracing::warn!(reason = failure.message, "there is no agent");
         }
-        if let Err(failure) = door::recover_runs(&behind).await {
-            tracing::warn!(reason = failure.error, "runs cannot be recovered");
+        if let Err(failure) = control::recover_runs(&behind, show::note).await {
+            tracing::warn!(reason = failure.message, "runs cannot be recovered");
         }
     });
-    let serving = app.mcp().serve(tokio::io::stdin(), tokio::io::stdout());
+    let serving = surfaces.mcp.serve(tokio::io::stdin(), tokio::io::stdout());
     serving.await.map_err(|error| {
         let hint = "standard input must speak MCP: let an MCP client start `callgate mcp`";
         Failure::new(format!("no MCP client spoke: {error}"), hint)
@@ -123,7 +124,7 @@ async fn say(data: &Path, connection: &str, line: Option<String>) -> Result<(), 
     let answer = callgate_store::request(data, &request, |_| ()).await?;
     match super::read(answer)? {
         Answer::Done(_) => Ok(()),
-        Answer::Failed(failure) => Err(failure),
+        Answer::Failed(error) => Err(error.into()),
         Answer::Closing => Err(ended()),
     }
 }

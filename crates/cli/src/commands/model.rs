@@ -7,11 +7,12 @@ use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
+use callgate_service::request::Request;
+
 use crate::{
     args::{Common, Model, ModelCommand},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show,
 };
 

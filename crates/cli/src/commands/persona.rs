@@ -5,11 +5,12 @@ use std::{io::Read, path::Path, process::ExitCode};
 use callgate_agent::cards::{self, MAX_CARD};
 use serde_json::{Value as Json, json};
 
+use callgate_service::request::{self, Methods, Request};
+
 use crate::{
     args::{Common, ImportPersona, Persona, PersonaCommand, SetPersona},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::{self, Methods, Request},
     show::{self, Colour, paint},
 };
 

@@ -10,8 +10,6 @@ mod workshop;
 
 use std::process::ExitCode;
 
-use callgate_plugins::environment::InstallError;
-
 use crate::{
     args::{Common, Plugin, PluginCommand},
     failure::Failure,
@@ -29,11 +27,5 @@ pub async fn perform(common: &Common, plugin: Plugin) -> Result<ExitCode, Failur
         PluginCommand::Disable { name } => install::enable(common, &name, false).await,
         PluginCommand::Reload { name } => install::reload(common, name).await,
         PluginCommand::Config(config) => config::perform(common, config).await,
-    }
-}
-
-impl From<InstallError> for Failure {
-    fn from(error: InstallError) -> Self {
-        Failure::new(error.to_string(), error.hint())
     }
 }

@@ -6,11 +6,12 @@ use callgate_contract::{ModelMessage, ModelRequest};
 use serde_json::Value as Json;
 
 use super::run::part;
+use callgate_service::request::Request;
+
 use crate::{
     args::{Common, Prompt},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show::{self, Colour, paint},
 };
 

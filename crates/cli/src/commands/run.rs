@@ -16,12 +16,15 @@ use callgate_contract::{Cancel, JournalId, Part, Stop};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{
-    app::{Live, Settings},
-    args::{Common, Run},
-    door::{Door, Purpose},
-    failure::Failure,
+use callgate_service::{
+    Observer, Settings,
     request::{Request, RunCode},
+};
+
+use crate::{
+    args::{Common, Run},
+    connect::{self, Purpose},
+    failure::Failure,
     show::{self, Colour, paint_note},
 };
 
@@ -39,21 +42,21 @@ pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
         timeout_seconds: run.timeout,
     };
     let settings = common.settings()?;
-    let mut door = Door::open(&settings, Purpose::Work).await?;
+    let mut client = connect::open(&settings, Purpose::Work).await?;
     let streamed = Arc::new(AtomicUsize::new(0));
-    let live = Live {
+    let observer = Observer {
         output: (!common.json).then(|| stream(streamed.clone())),
         asked: Some(tell_asked),
-        ..Live::default()
+        ..Observer::default()
     };
     let id = request.run;
     let watching = tokio::spawn(on_interrupt(
-        live.cancel.clone(),
-        door.is_outside().then_some((settings, id)),
+        observer.cancel.clone(),
+        client.is_outside().then_some((settings, id)),
     ));
-    let performed = door.perform(Request::Run(request), live).await;
+    let performed = client.perform(Request::Run(request), observer).await;
     watching.abort();
-    let shown = performed.and_then(|answer| {
+    let shown = performed.map_err(Failure::from).and_then(|answer| {
         let report: RunReport = super::read(answer)?;
         match common.json {
             true => show::json(&json!(report)),
@@ -61,7 +64,7 @@ pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
         }
         Ok(exit_code(report.stop))
     });
-    door.close().await;
+    client.close().await;
     shown
 }
 

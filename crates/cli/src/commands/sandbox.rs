@@ -5,11 +5,14 @@ use std::process::ExitCode;
 use callgate_store::{Owner, OwnerError};
 use serde_json::{Value as Json, json};
 
+use callgate_service::{
+    Settings,
+    packages::{self, Package},
+};
+
 use crate::{
-    app::Settings,
     args::{Common, Sandbox, SandboxCommand},
     failure::Failure,
-    packages::{self, Package},
     show::{self, Colour, paint},
 };
 
@@ -38,7 +41,8 @@ async fn install(settings: &Settings, requested: Vec<String>) -> Result<(), Fail
     let progress = show::spinner("installing");
     let installing = {
         let progress = progress.clone();
-        move || packages::install(&data, &python, &requested, shared, &progress)
+        let say = move |line: &str| progress.set_message(line.to_owned());
+        move || packages::install(&data, &python, &requested, shared, &say)
     };
     let installed = tokio::task::spawn_blocking(installing).await;
     progress.finish_and_clear();

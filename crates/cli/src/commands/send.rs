@@ -7,12 +7,16 @@ use callgate_store::ApprovalState;
 use serde_json::{Value as Json, json};
 
 use super::run::{INTERRUPTED, interrupted, part, tell_asked};
-use crate::{
-    app::{Hear, Live, Settings},
-    args::{By, Common, Send},
-    door::{Door, Purpose},
-    failure::Failure,
+use callgate_server::control::Client;
+use callgate_service::{
+    Hear, Observer, Settings,
     request::{Event, Request, SendMessage},
+};
+
+use crate::{
+    args::{By, Common, Send},
+    connect::{self, Purpose},
+    failure::Failure,
     show::{self, Colour, paint_note},
 };
 
@@ -24,7 +28,7 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
         mode: send.by.mode.map(Into::into),
         model: send.by.model.clone(),
     };
-    let mut door = open(common, &send.by).await?;
+    let mut client = open(common, &send.by).await?;
     let as_json = common.json;
     let hear: Hear = Arc::new(move |event| {
         match event {
@@ -37,17 +41,17 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
         }
         true
     });
-    let live = Live {
+    let observer = Observer {
         events: Some(hear),
-        ..Live::default()
+        ..Observer::default()
     };
     let settings = common.settings()?;
     let stop = Request::Stop {
         session: message.session.clone(),
     };
-    let elsewhere = door.is_outside().then_some((settings, stop));
-    let watching = tokio::spawn(on_interrupt(live.cancel.clone(), elsewhere));
-    let turn = door.perform(Request::Send(message), live).await;
+    let elsewhere = client.is_outside().then_some((settings, stop));
+    let watching = tokio::spawn(on_interrupt(observer.cancel.clone(), elsewhere));
+    let turn = client.perform(Request::Send(message), observer).await;
     watching.abort();
     let shown = turn.map(|turn| {
         match as_json {
@@ -56,22 +60,22 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
         }
         exit_code(&turn)
     });
-    door.close().await;
-    shown
+    client.close().await;
+    Ok(shown?)
 }
 
 /// Opens the data directory to talk. A model of our own needs a process of our own.
-pub async fn open(common: &Common, by: &By) -> Result<Door, Failure> {
+pub async fn open(common: &Common, by: &By) -> Result<Client, Failure> {
     let mut settings = common.settings()?;
     settings.model = by.model.clone();
-    let door = Door::open(&settings, Purpose::Talk).await?;
-    if by.model.is_some() && door.is_outside() {
+    let client = connect::open(&settings, Purpose::Talk).await?;
+    if by.model.is_some() && client.is_outside() {
         return Err(Failure::new(
             "another callgate is running on this data directory, with models of its own",
             "leave out --model and say /model ID, or choose another directory with --data DIR",
         ));
     }
-    Ok(door)
+    Ok(client)
 }
 
 fn read_text(text: String) -> Result<String, Failure> {

@@ -1,20 +1,22 @@
 //! `callgate serve`: the process that stays. Ready at once; what takes time (the sandbox, models,
 //! what the last owner left) is done behind it.
 
-use std::{io, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, process::ExitCode, time::Duration};
 
-use callgate_server::{Entrance, EntranceError, Hosts, Now, Site, Tls, keep_time};
+use callgate_server::{Entrance, EntranceError, Site, Surfaces, Tls};
 use rustix::process::Signal;
 use serde_json::json;
 use tokio::{signal::unix::SignalKind, sync::watch, task::JoinSet};
 
 use super::run::interrupted;
+use callgate_server::control;
+use callgate_service::{Service, Settings, config::Config, keep_time};
+
 use crate::{
-    app::{App, Settings},
     args::{Common, Serve},
-    config::Config,
-    door::{self, Door, Purpose},
+    connect::{self, Purpose},
     failure::Failure,
+    logs,
     show::{self, Colour, paint},
 };
 
@@ -30,37 +32,39 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
         Some(address) => Some(open(config, address).await?),
         None => None,
     };
-    let door = Door::open(&settings, Purpose::Stay).await?;
-    let Some(app) = door.app().cloned() else {
+    let client = connect::open(&settings, Purpose::Stay).await?;
+    let Some(surfaces) = client.surfaces().cloned() else {
         return Err(Failure::new(
             "another callgate is running on this data directory",
             "end it first, or choose another directory with --data DIR",
         ));
     };
-    let first_key = app.first_key().await?;
-    app.remote().load().await;
+    let service = surfaces.service.clone();
+    let first_key = service.first_key().await?;
+    service.remote().load().await;
     let ready = Ready {
         url: entrance.url(),
         clients: clients.as_ref().map(Entrance::url),
         login: first_key.map(|key| format!("{}/login#{key}", entrance.url())),
         reached: !entrance.address().ip().is_loopback(),
     };
-    app.mcp_servers().start(false).await;
-    load(&app);
+    service.mcp_servers().start(false).await;
+    load(&service);
     let (stop, stopped) = watch::channel(());
     // Dropped at the end: what is still under way is on record.
     let mut tasks = JoinSet::new();
-    let site = site(&app);
+    let site = Site::new(surfaces.clone(), logs::kept().clone());
+    site.api.follow();
     if let Some(clients) = clients {
-        let (remote, hosts) = (site.remote.clone(), site.hosts.clone());
+        let (remote, hosts) = (service.remote().clone(), site.hosts.clone());
         let stop = until(stopped.clone());
         let serving = callgate_server::serve_remote(clients, remote, hosts, stop);
         tasks.spawn(web(serving));
     }
     let serving = callgate_server::serve(entrance, site, until(stopped.clone()));
     tasks.spawn(web(serving));
-    tasks.spawn(catch_up(app.clone(), stopped));
-    warm(&app);
+    tasks.spawn(catch_up(service.clone(), stopped));
+    warm(&service);
     let announce = async {
         match common.json {
             true => show::json(&json!({
@@ -86,16 +90,16 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     drop(stop);
     let grace = Duration::from_secs(config.serve.drain_seconds.into());
     let finished = async {
-        finish_turns(&app).await;
-        let_go(&app);
+        finish_turns(&service).await;
+        let_go(&surfaces);
         while tasks.join_next().await.is_some() {}
-        app.leave().await;
-        door.close().await;
+        service.leave().await;
+        client.close().await;
     };
     tokio::select! {
         () = finished => {}
         () = tokio::time::sleep(grace) => {
-            let_go(&app);
+            let_go(&surfaces);
             show::note("what is not finished goes on at the next start");
             tokio::time::sleep(FAREWELL).await;
         }
@@ -114,18 +118,18 @@ fn outlive_file_limits() {
 }
 
 /// Begins no turn any more and waits for those under way.
-async fn finish_turns(app: &App) {
-    if let Some(agent) = app.running_agent() {
+async fn finish_turns(service: &Service) {
+    if let Some(agent) = service.running_agent() {
         agent.close();
         agent.idle().await;
     }
 }
 
 /// Whoever listens is told that nothing comes any more.
-fn let_go(app: &App) {
-    app.live().close();
-    app.remote().close();
-    app.mcp().close();
+fn let_go(surfaces: &Surfaces) {
+    surfaces.service.live().close();
+    surfaces.service.remote().close();
+    surfaces.mcp.close();
 }
 
 /// Where it is reached, and how to get in.
@@ -170,43 +174,6 @@ async fn open(config: &Config, address: SocketAddr) -> Result<Entrance, Failure>
     })
 }
 
-fn site(app: &App) -> Site {
-    let here = app.clone();
-    Site {
-        hosts: Hosts::new(app.config().serve.hosts.clone()),
-        metrics: app.metrics().clone(),
-        now: Arc::new(move || now(&here)),
-        api: app.api(),
-        plugins: app.plugin_web(),
-        remote: app.remote().clone(),
-        mcp: app.mcp().clone(),
-        openai: app.openai().clone(),
-    }
-}
-
-fn now(app: &App) -> Now {
-    let clients = app.remote().roster().clients();
-    let sockets = clients
-        .iter()
-        .map(|peer| app.remote().roster().sockets(peer.client()).len());
-    let workers = app.plugins().workers();
-    Now {
-        waiting: app.jail().waiting(),
-        sockets: sockets.sum(),
-        clients: clients.len(),
-        workers: workers
-            .iter()
-            .map(|worker| {
-                (
-                    worker.name().to_owned(),
-                    worker.is_running(),
-                    worker.ends().0,
-                )
-            })
-            .collect(),
-    }
-}
-
 /// Returns when the other end is dropped.
 async fn until(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
@@ -219,40 +186,40 @@ async fn web(serving: impl Future<Output = io::Result<()>>) {
 }
 
 /// Ends or continues what the last owner left, or another instance leaves, and keeps time.
-async fn catch_up(app: App, stopped: watch::Receiver<()>) {
-    let agent = match app.agent().await {
+async fn catch_up(service: Service, stopped: watch::Receiver<()>) {
+    let agent = match service.agent().await {
         Ok(agent) => agent,
-        Err(failure) => return show::failure(&failure, false),
+        Err(failure) => return show::failure(&failure.into(), false),
     };
-    app.remote().attach(agent.clone());
+    service.remote().attach(agent.clone());
     let recover = async {
-        door::recover_runs(&app).await?;
-        app.recover_turns().await
+        control::recover_runs(&service, show::note).await?;
+        service.recover_turns().await
     };
     let others = agent.look_after_others(until(stopped.clone()));
     // Side by side: a turn that goes on may take long, and a timer cannot wait.
     let time = keep_time(agent.clone(), until(stopped));
     let (recovered, (), ()) = tokio::join!(recover, others, time);
     if let Err(failure) = recovered {
-        show::failure(&failure, false);
+        show::failure(&failure.into(), false);
     }
 }
 
 /// Plugins and the operator's functions, which calls that come meanwhile wait for.
-fn load(app: &App) {
-    let app = app.clone();
-    app.remote().set_loading(true);
+fn load(service: &Service) {
+    let service = service.clone();
+    service.remote().set_loading(true);
     tokio::spawn(async move {
-        app.with_plugins().await;
-        app.remote().set_loading(false);
-        app.follow_plugins();
-        app.plugins().start().await;
+        service.with_plugins().await;
+        service.remote().set_loading(false);
+        service.follow_plugins();
+        service.plugins().start().await;
     });
 }
 
 /// The first run finds the sandbox ready; if it cannot start, that run will say why.
-fn warm(app: &App) {
-    let jail = app.jail().clone();
+fn warm(service: &Service) {
+    let jail = service.jail().clone();
     tokio::task::spawn_blocking(move || {
         if let Err(error) = jail.warm() {
             tracing::warn!(%error, "the sandbox cannot start");

@@ -8,11 +8,12 @@ use callgate_contract::Part;
 use serde_json::Value as Json;
 
 use super::run::part;
+use callgate_service::request::Request;
+
 use crate::{
     args::{Common, Session, SessionCommand},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show::{self, Colour, paint},
 };
 

@@ -17,7 +17,9 @@ use callgate_contract::Role;
 use callgate_store::{Key, KeyHandle};
 
 use super::{Api, problem::Problem};
-use crate::{remote::METHOD, revocation::until_revoked, unknown::taken};
+use callgate_service::remote::METHOD;
+
+use crate::{revocation::until_revoked, unknown::taken};
 
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "callgate_key";

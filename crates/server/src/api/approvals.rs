@@ -2,7 +2,7 @@
 
 use axum::{Extension, Json as Body, extract::State};
 use callgate_contract::SessionKey;
-use callgate_store::{Approval, ApprovalState, Decision, Rule, StandingRule};
+use callgate_store::{ApprovalState, Rule, StandingRule};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::{
     list::{List, Piece},
     route::{Routes, Verb},
 };
-use crate::{News, operations::SettleAsk};
+use callgate_service::{News, operations::ApprovalView, request::Verdict};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -58,27 +58,6 @@ struct Which {
     piece: Piece,
 }
 
-/// What waits for the operator's word, or waited.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ApprovalView {
-    pub id: i64,
-    pub method: String,
-    pub arguments: Json,
-    pub session: SessionKey,
-    pub user: String,
-    /// The run or turn that asks.
-    pub journal: String,
-    /// `pending`, `allowed`, `denied`, or `withdrawn` where what asked has ended.
-    #[schemars(with = "String")]
-    pub state: ApprovalState,
-    #[schemars(with = "String")]
-    pub asked_at: Timestamp,
-    #[schemars(with = "Option<String>")]
-    pub answered_at: Option<Timestamp>,
-    /// Whose word it was.
-    pub answered_by: Option<String>,
-}
-
 /// A standing answer for one method in one session.
 #[derive(Debug, Serialize, JsonSchema)]
 struct RuleView {
@@ -103,24 +82,6 @@ impl From<StandingRule> for RuleView {
             decision: rule.decision,
             made_at: rule.made_at,
             made_by: rule.made_by,
-        }
-    }
-}
-
-impl From<Approval> for ApprovalView {
-    fn from(approval: Approval) -> Self {
-        let ask = approval.ask;
-        ApprovalView {
-            id: approval.id,
-            method: ask.method,
-            arguments: ask.arguments,
-            session: ask.session,
-            user: ask.user,
-            journal: ask.journal.0.to_string(),
-            state: approval.state,
-            asked_at: approval.asked_at,
-            answered_at: approval.answered_at,
-            answered_by: approval.answered_by,
         }
     }
 }
@@ -151,16 +112,19 @@ async fn answer(
     Path(approval): Path<i64>,
     Given(word): Given<Word>,
 ) -> Outcome<Json> {
-    let ask = SettleAsk {
-        approval,
-        decision: match word.allow {
-            true => Decision::Allow,
-            false => Decision::Deny,
-        },
-        always: word.always,
-        by: format!("key {}", access.key.id),
+    let verdict = if word.allow {
+        Verdict::Allow
+    } else {
+        Verdict::Deny
     };
-    Ok(Body(api.operations().settle.ask(ask).await?))
+    let by = format!("key {}", access.key.id);
+    let service = api.service().clone();
+    let settled = api.service().detached(async move {
+        service
+            .settle(Some(&by), approval, verdict, word.always)
+            .await
+    });
+    Ok(Body(settled.await?))
 }
 
 async fn list_rules(

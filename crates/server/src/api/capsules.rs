@@ -19,7 +19,7 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use crate::operations::{TakePersona, WhichCapsule};
+use callgate_service::operations::{TakePersona, WhichCapsule};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -84,7 +84,7 @@ async fn turn(State(api): State<Api>, Path(turn): Path<String>) -> Result<Respon
 }
 
 async fn file(api: &Api, which: WhichCapsule) -> Result<Response, Problem> {
-    let bytes = api.operations().capsules.export.ask(which).await?;
+    let bytes = api.service().capsule_file(which).await?;
     let kind = HeaderValue::from_static("application/x-ndjson");
     let save = HeaderValue::from_static("attachment; filename=\"session.capsule\"");
     let headers = [
@@ -106,13 +106,12 @@ async fn which(api: &Api, name: &str) -> Result<WhichCapsule, Problem> {
 
 async fn replay_turn(State(api): State<Api>, Path(turn): Path<String>) -> Outcome<Json> {
     let which = which(&api, &turn).await?;
-    let replayed = api.operations().capsules.replay_turn.ask(which).await?;
+    let replayed = api.service().replay_turn(which).await?;
     Ok(Body(replayed))
 }
 
 async fn replay(State(api): State<Api>, bytes: Bytes) -> Outcome<Json> {
-    let replay = &api.operations().capsules.replay;
-    Ok(Body(replay.ask(bytes.into()).await?))
+    Ok(Body(api.service().replay_file(bytes.into()).await?))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -138,6 +137,6 @@ async fn import(
         replace: import.replace,
         greeting: import.greeting,
     };
-    let items = api.operations().capsules.import_persona.ask(take).await?;
+    let items = api.service().take_card(take).await?;
     Ok(Body(List { items, next: None }))
 }

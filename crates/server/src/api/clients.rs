@@ -16,7 +16,7 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use crate::{News, remote::Peer};
+use callgate_service::{News, remote::Peer};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes

@@ -20,7 +20,7 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use crate::live::{Heard, Subscription, Topic, Topics, Wish};
+use callgate_service::{Heard, Subscription, Topic, Topics, Wish};
 
 const ALIVE: Duration = Duration::from_secs(15);
 

@@ -19,7 +19,7 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use crate::scope::{SCOPES, unknown_scope};
+use callgate_service::{SCOPES, unknown_scope};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes

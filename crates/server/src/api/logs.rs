@@ -10,7 +10,7 @@ use super::{
     list::{List, Piece},
     route::{Routes, Verb},
 };
-use crate::logs::{Level, LogLine};
+use callgate_service::{Level, LogLine};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes

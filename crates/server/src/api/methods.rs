@@ -21,7 +21,7 @@ use super::{
     sessions::page_session,
     statistics::{self, Callers, Statistics},
 };
-use crate::operations::CallAsk;
+use callgate_service::request::CallMethod;
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -220,12 +220,16 @@ async fn call(
         Json::Null => Json::Object(Default::default()),
         given => given,
     };
-    let ask = CallAsk {
+    let call = CallMethod {
         method,
         arguments,
         session,
         user: access.user(),
         role: access.role(),
     };
-    Ok(Body(api.operations().call.ask(ask).await?))
+    let service = api.service().clone();
+    let called = api
+        .service()
+        .detached(async move { service.call(call).await });
+    Ok(Body(called.await?))
 }

@@ -10,7 +10,7 @@ use super::{
     list::List,
     route::{Routes, Verb},
 };
-use crate::{
+use callgate_service::{
     News,
     operations::{ChangeModel, FoundModels, MadeModel, ModelTest, ModelView, NewModel},
 };
@@ -73,26 +73,28 @@ pub(super) fn routes(routes: &mut Routes) {
 async fn list(State(api): State<Api>) -> Outcome<List<ModelView>> {
     // Known once models have been looked for.
     api.agent()?;
-    let items = api.operations().models.list.ask(()).await?;
+    let items = api.service().model_views().await?;
     Ok(Body(List { items, next: None }))
 }
 
 async fn found(State(api): State<Api>) -> Outcome<FoundModels> {
-    Ok(Body(api.operations().models.found.ask(()).await?))
+    Ok(Body(api.service().find_model_offers().await))
 }
 
 async fn add(State(api): State<Api>, Given(new): Given<NewModel>) -> Outcome<MadeModel> {
-    let made = api.operations().models.add.ask(new).await?;
+    let service = api.service().clone();
+    let adding = async move { service.add_model(new).await };
+    let made = api.service().detached(adding).await?;
     api.live().announce(&News::Models {});
     Ok(Body(made))
 }
 
 async fn try_new(State(api): State<Api>, Given(new): Given<NewModel>) -> Outcome<ModelTest> {
-    Ok(Body(api.operations().models.try_new.ask(new).await?))
+    Ok(Body(api.service().try_model(new).await?))
 }
 
 async fn test(State(api): State<Api>, Path(id): Path<String>) -> Outcome<ModelTest> {
-    Ok(Body(api.operations().models.test.ask(id).await?))
+    Ok(Body(api.service().test_model(&id).await?))
 }
 
 /// What is not named stays.
@@ -118,13 +120,13 @@ async fn change(
         default: change.default,
         vision: change.vision,
     };
-    let view = api.operations().models.change.ask(ask).await?;
+    let view = api.service().change_model(ask).await?;
     api.live().announce(&News::Models {});
     Ok(Body(view))
 }
 
 async fn delete(State(api): State<Api>, Path(id): Path<String>) -> Outcome<()> {
-    api.operations().models.delete.ask(id).await?;
+    api.service().delete_model(&id).await?;
     api.live().announce(&News::Models {});
     Ok(Body(()))
 }

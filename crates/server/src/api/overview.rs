@@ -15,7 +15,7 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use crate::operations::{Checks, Pool, Process};
+use callgate_service::operations::{Checks, Pool, Process};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -114,7 +114,7 @@ struct Stopped {
 }
 
 async fn overview(State(api): State<Api>, Params(span): Params<Span>) -> Outcome<Overview> {
-    let machine = api.operations().machine.look.ask(()).await?;
+    let machine = api.service().machine().await;
     let hours = span.hours.unwrap_or(48).clamp(24, 24 * 14);
     let days = span.days.unwrap_or(30).clamp(1, 366);
     let hours = stretches(&api, CostBy::Hour, HOUR, hours.into()).await?;
@@ -229,5 +229,5 @@ impl Sums {
 }
 
 async fn doctor(State(api): State<Api>) -> Outcome<Checks> {
-    Ok(Body(api.operations().machine.doctor.ask(()).await?))
+    Ok(Body(api.service().examined().await))
 }

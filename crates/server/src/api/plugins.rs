@@ -14,9 +14,8 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use crate::{
-    News,
-    jobs::Job,
+use callgate_service::{
+    Job, News,
     operations::{
         ConfigurePlugin, InstallPlugin, PluginConfig, PluginLogs, PluginSource, PluginView,
         SwitchPlugin, WhichPlugin,
@@ -136,7 +135,7 @@ struct Here {
 }
 
 async fn list(State(api): State<Api>, Params(at): Params<Where>) -> Outcome<List<PluginView>> {
-    let plugins = api.operations().plugins.list.ask(at.session).await?;
+    let plugins = api.service().plugin_views(at.session.as_ref()).await;
     Ok(Body(at.piece.of(plugins, |plugin| plugin.id.clone())?))
 }
 
@@ -149,7 +148,7 @@ async fn show(
 }
 
 async fn found(api: &Api, id: &str, session: Option<SessionKey>) -> Result<PluginView, Problem> {
-    let plugins = api.operations().plugins.list.ask(session).await?;
+    let plugins = api.service().plugin_views(session.as_ref()).await;
     let found = plugins.into_iter().find(|plugin| plugin.id == id);
     let missing =
         || Problem::missing(format!("no plugin '{id}'")).hint("GET /api/plugins lists them");
@@ -174,19 +173,25 @@ async fn switch(
         enabled: switch.enabled,
         session: switch.session,
     };
-    let view = api.operations().plugins.switch.ask(ask).await?;
+    let service = api.service().clone();
+    let switching = async move { service.switch_plugin(ask).await };
+    let view = api.service().detached(switching).await?;
     api.live().announce(&News::Plugins {});
     Ok(Body(view))
 }
 
 async fn reload(State(api): State<Api>, Path(plugin): Path<String>) -> Outcome<PluginView> {
-    let view = api.operations().plugins.reload.ask(plugin).await?;
+    let service = api.service().clone();
+    let loading = async move { service.reload_plugin(&plugin).await };
+    let view = api.service().detached(loading).await?;
     api.live().announce(&News::Plugins {});
     Ok(Body(view))
 }
 
 async fn remove(State(api): State<Api>, Path(plugin): Path<String>) -> Outcome<()> {
-    api.operations().plugins.remove.ask(plugin).await?;
+    let service = api.service().clone();
+    let removing = async move { service.remove_plugin(&plugin).await };
+    api.service().detached(removing).await?;
     api.live().announce(&News::Plugins {});
     Ok(Body(()))
 }
@@ -210,7 +215,7 @@ async fn ticket(
 }
 
 async fn config(State(api): State<Api>, Path(plugin): Path<String>) -> Outcome<PluginConfig> {
-    Ok(Body(api.operations().plugins.config.ask(plugin).await?))
+    Ok(Body(api.service().plugin_form(&plugin).await?))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -229,7 +234,9 @@ async fn configure(
         plugin,
         values: given.values,
     };
-    Ok(Body(api.operations().plugins.configure.ask(ask).await?))
+    let service = api.service().clone();
+    let changing = async move { service.configure_plugin(ask).await };
+    Ok(Body(api.service().detached(changing).await?))
 }
 
 const LINES: usize = 200;
@@ -248,7 +255,7 @@ async fn logs(
 ) -> Outcome<PluginLogs> {
     let limit = lines.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
     let ask = WhichPlugin { plugin, limit };
-    Ok(Body(api.operations().plugins.logs.ask(ask).await?))
+    Ok(Body(api.service().plugin_logs(ask).await?))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -336,12 +343,13 @@ fn begin(
     api: &Api,
     kind: &'static str,
     title: String,
-    ask: impl FnOnce(std::sync::Arc<crate::jobs::Say>) -> InstallPlugin,
+    ask: impl FnOnce(std::sync::Arc<callgate_service::Say>) -> InstallPlugin,
 ) -> Job {
-    let (install, live) = (api.operations().plugins.install.clone(), api.live().clone());
+    let (service, live) = (api.service().clone(), api.live().clone());
     api.jobs().begin(kind, title, |say| {
-        let installing = install.ask(ask(say));
+        let ask = ask(say);
         async move {
+            let installing = service.install_plugin(ask);
             let installed = installing.await;
             live.announce(&News::Plugins {});
             installed

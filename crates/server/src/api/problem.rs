@@ -7,14 +7,15 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use callgate_agent::{RunError, TurnError};
-use callgate_gate::CallError;
+use callgate_agent::TurnError;
 use callgate_store::{StoreError, files::FileError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::access::MOST_UNKNOWN;
-use crate::{Refused, operations::Why, unknown::Untaken};
+use callgate_service::{ErrorCode, Hint, Listing, ServiceError};
+
+use crate::unknown::Untaken;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Problem {
@@ -106,37 +107,10 @@ impl Problem {
             .hint("try again in a second")
     }
 
-    /// The database does not answer. Nothing was changed, so that the same can be asked again.
-    fn unstored(error: &StoreError) -> Self {
-        tracing::error!(%error, "the database could not be used");
-        match error.is_full() {
-            true => Problem::new(
-                StatusCode::INSUFFICIENT_STORAGE,
-                "storage_full",
-                "there is no space left to store anything",
-            )
-            .hint("nothing was stored: free space on the server's disk, then send it again"),
-            false => Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "storage",
-                "the database cannot be used now",
-            )
-            .hint("nothing was stored: send it again; the server's log says why"),
-        }
-    }
-
     pub(crate) fn not_ready() -> Self {
         let title = "the server cannot store anything now";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", title)
             .hint("its log says why; GET /livez answers as long as it runs")
-    }
-
-    /// Our own fault: the caller learns no more, the log everything.
-    fn fault(error: &dyn std::error::Error) -> Self {
-        tracing::error!(%error, "a request failed");
-        let title = "this could not be done now";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", title)
-            .hint("the server's log says why")
     }
 }
 
@@ -154,109 +128,98 @@ impl IntoResponse for Problem {
     }
 }
 
+/// The one place where a failure becomes a status and the words of this API.
+impl From<ServiceError> for Problem {
+    fn from(error: ServiceError) -> Self {
+        let (status, word) = match error.code {
+            ErrorCode::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            ErrorCode::Invalid => (StatusCode::BAD_REQUEST, "bad_request"),
+            ErrorCode::MissingScope => (StatusCode::FORBIDDEN, "scope"),
+            ErrorCode::Denied => (StatusCode::FORBIDDEN, "refused"),
+            ErrorCode::Refused => (StatusCode::UNPROCESSABLE_ENTITY, "refused"),
+            ErrorCode::MethodFailed => (StatusCode::UNPROCESSABLE_ENTITY, "method_failed"),
+            ErrorCode::Conflict => (StatusCode::CONFLICT, "conflict"),
+            ErrorCode::ApprovalPending => (StatusCode::CONFLICT, "approval"),
+            ErrorCode::Busy => (StatusCode::TOO_MANY_REQUESTS, "budget"),
+            ErrorCode::Deadline => (StatusCode::GATEWAY_TIMEOUT, "deadline"),
+            ErrorCode::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "starting"),
+            ErrorCode::Storage => (StatusCode::SERVICE_UNAVAILABLE, "storage"),
+            ErrorCode::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "storage_full"),
+            ErrorCode::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "fault"),
+        };
+        // Of our own faults the caller learns no more than what to do, the log everything.
+        let title = match error.code {
+            ErrorCode::Storage => "the database cannot be used now".to_owned(),
+            ErrorCode::StorageFull => "there is no space left to store anything".to_owned(),
+            ErrorCode::Internal => "this could not be done now".to_owned(),
+            _ => error.message.clone(),
+        };
+        if title != error.message {
+            tracing::error!(error = error.message, "request failed");
+        }
+        let hint = match (error.code, error.hint) {
+            (ErrorCode::Storage, _) => {
+                Some("nothing was stored: send it again; the server's log says why".to_owned())
+            }
+            (ErrorCode::Internal, _) => Some("the server's log says why".to_owned()),
+            (_, hint) => hint_text(hint),
+        };
+        Problem {
+            r#type: word,
+            title,
+            status: status.as_u16(),
+            hint,
+            fields: error.fields,
+        }
+    }
+}
+
+/// What to do, by the routes of this API.
+fn hint_text(hint: Hint) -> Option<String> {
+    let listed = |route: &str| Some(format!("GET /api/{route} lists them"));
+    match hint {
+        Hint::None => None,
+        Hint::Text(text) => Some(text),
+        Hint::List(listing) => listed(match listing {
+            Listing::Approvals => "approvals",
+            Listing::ApprovalRules => "approvals/rules",
+            Listing::Clients => "clients",
+            Listing::Keys => "keys",
+            Listing::Methods => "methods",
+            Listing::Models => "models",
+            Listing::Personas => "personas",
+            Listing::Plugins => "plugins",
+            Listing::Sessions => "sessions",
+        }),
+        Hint::DescribeMethod(name) => Some(format!("GET /api/methods/{name} describes it")),
+        Hint::Arguments => {
+            Some("send `arguments` as an object by name, or an array by position".to_owned())
+        }
+        Hint::AnswerApproval(id) => Some(format!("POST /api/approvals/{id} answers it")),
+        Hint::NewKey(scope) => Some(format!(
+            "`callgate key new --scope {scope}` makes one that does"
+        )),
+        Hint::NewClientKey => {
+            Some("POST /api/keys makes a key for it and hands the id over".to_owned())
+        }
+        other => Some(other.to_string()),
+    }
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        use StoreError as E;
-        match &error {
-            E::UnknownRun(_)
-            | E::UnknownApproval(_)
-            | E::UnknownRule(_)
-            | E::UnknownKey(_)
-            | E::UnknownConversation(_)
-            | E::UnknownPersona(_)
-            | E::UnknownTurn(_) => Problem::missing(error.to_string()),
-            E::AlreadyAnswered { .. }
-            | E::PersonaExists(_)
-            | E::TooManyTimers
-            | E::NameTaken(_)
-            | E::AddressTaken(_) => Problem::conflict(error.to_string()),
-            E::NoteSize { .. }
-            | E::NoteName
-            | E::Position { .. }
-            | E::PersonaName { .. }
-            | E::OddDialogs { .. }
-            | E::TimerSize { .. }
-            | E::RoomName
-            | E::TooMany { .. } => Problem::bad(error.to_string()),
-            E::Database(_) => Problem::unstored(&error),
-            E::File(_) => match error {
-                E::File(error) => error.into(),
-                other => Problem::fault(&other),
-            },
-            _ => Problem::fault(&error),
-        }
+        ServiceError::from(error).into()
     }
 }
 
 impl From<FileError> for Problem {
     fn from(error: FileError) -> Self {
-        match &error {
-            FileError::NotFound(_) => Problem::missing(error.to_string()),
-            FileError::NoOpenat2 | FileError::Io { .. } => Problem::fault(&error),
-            FileError::Busy(_) => Problem::conflict(error.to_string()),
-            _ => Problem::bad(error.to_string()),
-        }
-    }
-}
-
-impl From<RunError> for Problem {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Store(error) => error.into(),
-            RunError::Folder(error) => error.into(),
-            error @ (RunError::NoCode(_) | RunError::Ended { .. }) => {
-                Problem::conflict(error.to_string())
-            }
-            error => Problem::fault(&error),
-        }
+        ServiceError::from(error).into()
     }
 }
 
 impl From<TurnError> for Problem {
     fn from(error: TurnError) -> Self {
-        match error {
-            TurnError::Store(error) => error.into(),
-            TurnError::Folder(error) => error.into(),
-            TurnError::Run(error) => error.into(),
-            error @ TurnError::Ended { .. } => Problem::conflict(error.to_string()),
-            TurnError::CutOff => {
-                Problem::conflict("the turn was cut off").hint("it goes on at the next start")
-            }
-            error @ TurnError::Randomness(_) => Problem::fault(&error),
-        }
-    }
-}
-
-impl From<CallError> for Problem {
-    fn from(error: CallError) -> Self {
-        use CallError as E;
-        let text = error.to_string();
-        match error {
-            E::Unknown { .. } => Problem::missing(text).hint("GET /api/methods lists them"),
-            E::NotExposed { .. } | E::NotGranted { .. } | E::Expired { .. } | E::Denied { .. } => {
-                Problem::new(StatusCode::FORBIDDEN, "refused", text)
-            }
-            E::BadArguments { .. } => Problem::bad(text),
-            E::Budget { .. } => Problem::new(StatusCode::TOO_MANY_REQUESTS, "budget", text),
-            E::ApprovalPending { id, .. } => Problem::new(StatusCode::CONFLICT, "approval", text)
-                .hint(format!("POST /api/approvals/{id} answers it")),
-            E::Deadline { .. } => Problem::new(StatusCode::GATEWAY_TIMEOUT, "deadline", text),
-            E::Store { source, .. } => source.into(),
-            _ => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "method_failed", text),
-        }
-    }
-}
-
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        let (status, word) = match refused.why {
-            Why::Refused => (StatusCode::UNPROCESSABLE_ENTITY, "refused"),
-            Why::Missing => (StatusCode::NOT_FOUND, "not_found"),
-            Why::Bad => (StatusCode::BAD_REQUEST, "bad_request"),
-            Why::Conflict => (StatusCode::CONFLICT, "conflict"),
-        };
-        let mut problem = Problem::new(status, word, refused.error).hint(refused.hint);
-        problem.fields = refused.fields;
-        problem
+        ServiceError::from(error).into()
     }
 }

@@ -19,7 +19,7 @@ use super::{
     sessions::page_session,
     view::RunView,
 };
-use crate::{News, RunNews, operations::RunAsk};
+use callgate_service::{News, Observer, RunNews, request::RunCode};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -68,14 +68,19 @@ async fn run(
             of_calls(None, Some(call));
         }
     });
-    let ask = RunAsk {
+    let code = RunCode {
         run,
         code: body.code,
         session,
         user: access.user(),
         timeout_seconds: body.timeout_seconds.map(|seconds| seconds.clamp(1, 3_600)),
+    };
+    let observer = Observer {
         output: Some(Box::new(move |output| tell(Some(output), None))),
         watch,
+        ..Observer::default()
     };
-    Ok(Body(api.operations().run.ask(ask).await?))
+    let service = api.service().clone();
+    let running = async move { service.run(code, observer).await };
+    Ok(Body(api.service().detached(running).await?))
 }

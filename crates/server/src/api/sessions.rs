@@ -12,14 +12,13 @@ use std::{collections::HashSet, time::Duration};
 use super::{
     Api, Outcome,
     access::Access,
-    approvals::ApprovalView,
     input::{Given, Params, Path},
     list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},
     view::RowView,
 };
-use crate::live::Event;
+use callgate_service::{Event, operations::ApprovalView};
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const LONGEST_NAME: usize = 255;

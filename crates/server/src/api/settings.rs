@@ -7,7 +7,7 @@ use super::{
     input::Given,
     route::{Routes, Verb},
 };
-use crate::operations::{ChangeSettings, SettingsView};
+use callgate_service::operations::{ChangeSettings, SettingsView};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -30,12 +30,12 @@ pub(super) fn routes(routes: &mut Routes) {
 }
 
 async fn list(State(api): State<Api>) -> Outcome<SettingsView> {
-    Ok(Body(api.operations().settings.list.ask(()).await?))
+    Ok(Body(api.service().settings_view(Vec::new())))
 }
 
 async fn change(
     State(api): State<Api>,
     Given(change): Given<ChangeSettings>,
 ) -> Outcome<SettingsView> {
-    Ok(Body(api.operations().settings.change.ask(change).await?))
+    Ok(Body(api.service().change_settings(change).await?))
 }

@@ -128,8 +128,7 @@ pub(super) async fn callers(api: &Api, info: &MethodInfo) -> Result<Callers, Pro
     let disabled_in = match plugin {
         None => Vec::new(),
         Some(id) => {
-            let plugins = api.operations().plugins.list.ask(None).await;
-            let plugins = plugins.unwrap_or_default().into_iter();
+            let plugins = api.service().plugin_views(None).await.into_iter();
             let mut own = plugins.filter(|plugin| plugin.id == id);
             own.next()
                 .map(|plugin| plugin.disabled_in)

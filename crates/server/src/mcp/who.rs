@@ -10,7 +10,9 @@ use callgate_contract::{
 
 use callgate_store::KeyHandle;
 
-use crate::{api::Access, remote::Standing};
+use callgate_service::remote::Standing;
+
+use crate::api::Access;
 
 /// Messages that one call may send.
 const MESSAGES: u64 = 100;

@@ -9,14 +9,14 @@ use axum::{
 };
 use callgate_agent::Parent;
 use callgate_contract::{Allowed, Role, SessionKey, SessionType};
+use callgate_service::{
+    CHAT, MODELS, OPENAI_PLATFORM,
+    remote::{METHOD, METHODS, OPERATOR},
+};
 use callgate_store::{Key, KeyHandle};
 
 use super::{Failure, OpenAi};
-use crate::{
-    remote::{METHOD, METHODS, OPERATOR},
-    revocation::until_revoked,
-    scope::{CHAT, MODELS},
-};
+use crate::revocation::until_revoked;
 
 pub(super) use crate::api::Rates;
 
@@ -24,9 +24,6 @@ pub(super) use crate::api::Rates;
 /// are narrower: this only ends a loop that has gone wild.
 pub(super) const BURST: f64 = 2_000.0;
 pub(super) const PER_SECOND: f64 = 2_000.0;
-
-/// The platform of sessions that a key has for itself.
-const PLATFORM: &str = "api";
 
 /// Which keys open a listener: a key works only where it was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +112,7 @@ impl Asker {
             .iter()
             .filter_map(|held| held.strip_prefix(METHOD));
         let named: Vec<String> = named.map(str::to_owned).collect();
-        let session = SessionKey::new(PLATFORM, SessionType::FriendMessage, &key.id);
+        let session = SessionKey::new(OPENAI_PLATFORM, SessionType::FriendMessage, &key.id);
         Ok(Asker {
             id: key.id.clone(),
             key: None,
@@ -138,13 +135,6 @@ impl Asker {
             chats,
             models,
         })
-    }
-}
-
-impl OpenAi {
-    /// Do messages of this session leave with the answer to the request that caused them?
-    pub fn carries(session: &SessionKey) -> bool {
-        session.platform() == PLATFORM
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     models, options,
     request::{model_of, read},
 };
-use crate::scope::MODELS;
+use callgate_service::MODELS;
 
 /// Texts of one request.
 const MOST: usize = 2_048;

@@ -10,7 +10,7 @@ use callgate_store::{Persona, StoreError};
 use serde_json::{Value as Json, json};
 
 use super::{Failure, OpenAi, access::Asker};
-use crate::scope::{CHAT, MODELS};
+use callgate_service::{CHAT, MODELS};
 
 const BARE: &str = "bare";
 const RAW: &str = "model/";

@@ -11,9 +11,15 @@ use std::{
     time::Duration,
 };
 
+use callgate_service::remote::{Gone, Wire};
 use engineioxide::{DisconnectReason, Socket};
+use serde_json::Value as Json;
 
-use super::{lobby::Place, packet::Outgoing, seat::Seat};
+use super::{
+    lobby::Place,
+    packet::{self, Outgoing},
+    seat::Seat,
+};
 
 pub(super) type Engine = Socket<Line>;
 
@@ -21,11 +27,6 @@ pub(super) type Engine = Socket<Line>;
 const MAX_WAITING: usize = 32 << 20;
 /// There is no telling when the engine has room again.
 const RETRY: Duration = Duration::from_millis(1);
-
-/// The connection is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the client is gone")]
-pub struct Gone;
 
 /// Plain mutexes: each is held for a lookup or a push, never across an await.
 #[derive(Default)]
@@ -90,6 +91,36 @@ impl Line {
     /// Bytes that wait behind the engine's buffer.
     pub(super) fn waiting(&self) -> usize {
         locked(&self.waiting).bytes
+    }
+}
+
+/// The connection as the service holds it.
+pub(super) struct Connection(pub(super) Arc<Engine>);
+
+impl Wire for Connection {
+    fn event(
+        &self,
+        namespace: &str,
+        event: &str,
+        arguments: &[Json],
+        id: Option<u64>,
+    ) -> Result<(), Gone> {
+        send(&self.0, packet::event(namespace, event, arguments, id))
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.data.waiting()
+    }
+
+    fn leave(&self, namespace: &str) {
+        let _ = send(&self.0, packet::disconnect(namespace));
+        let seat = self.0.data.seats().remove(namespace);
+        // Outside the lock: leaving tells others.
+        drop(seat);
+    }
+
+    fn hang_up(&self) {
+        hang_up(&self.0, DisconnectReason::ClosingServer);
     }
 }
 

@@ -2,6 +2,7 @@
 //! arrives waits here in order, also while the client is still being asked who it is.
 
 use std::{
+    net::SocketAddr,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -9,6 +10,11 @@ use std::{
     time::Duration,
 };
 
+use axum::{
+    extract::ConnectInfo,
+    http::{HeaderName, header, request::Parts},
+};
+use callgate_service::remote::{Call, Handled, Namespace, Origin, Peer, Remote};
 use engineioxide::DisconnectReason;
 use serde_json::Value as Json;
 use tokio::{
@@ -17,13 +23,8 @@ use tokio::{
 };
 
 use super::{
-    Peer, Remote,
-    identity::Identity,
-    line::{self, Engine},
-    names,
-    namespace::{Call, Handled, Namespace},
+    line::{self, Connection, Engine},
     packet,
-    quiet::quietly,
 };
 
 /// Events that may wait, and their bytes; a client that sends faster is hung up on.
@@ -38,8 +39,6 @@ const MAX_REFUSALS: usize = 64;
 const PATIENCE: Duration = Duration::from_millis(250);
 /// Answers of one seat under way beside its queue.
 const BESIDE: usize = 256;
-/// For a CONNECT to be answered.
-const ADMISSION: Duration = Duration::from_secs(10);
 
 pub(super) struct Seat {
     incoming: mpsc::UnboundedSender<Incoming>,
@@ -174,19 +173,14 @@ impl Server {
 
     /// Who it is, and whether it may sit here.
     async fn admit(&self, auth: &Json) -> Result<Peer, String> {
-        let deciding = quietly(Box::pin(async {
-            let parts = &self.engine.req_parts;
-            let identity = Identity::establish(&self.remote, auth, parts).await?;
-            let peer = Peer::new(&self.remote, &self.namespace, &self.engine, identity);
-            self.namespace.admit(&self.remote, &peer).await?;
-            // Last: who is not let in takes no name either.
-            names::claim(&self.remote, &peer).await?;
-            Ok(peer)
-        }));
-        match tokio::time::timeout(ADMISSION, deciding).await {
-            Ok(Ok(decided)) => decided,
-            Ok(Err(_)) | Err(_) => Err("The server could not decide. Try again.".to_owned()),
-        }
+        let parts = &self.engine.req_parts;
+        let page = parts.headers.get(header::ORIGIN);
+        let origin = Origin {
+            page: page.and_then(|page| page.to_str().ok()),
+            is_here: is_here(parts),
+        };
+        let wire = Arc::new(Connection(self.engine.clone()));
+        self.remote.admit(&self.namespace, auth, origin, wire).await
     }
 
     /// In order: the next event begins when this one is answered or has outlasted our patience.
@@ -215,20 +209,36 @@ impl Server {
             })),
         };
         let later = match handled {
-            Handled::Now(answer) => return acknowledge(peer, id, answer),
+            Handled::Now(answer) => return acknowledge(&self.engine, peer, id, answer),
             Handled::Later(later) => later,
         };
-        let peer = peer.clone();
+        let (peer, engine) = (peer.clone(), self.engine.clone());
         tokio::spawn(async move {
-            acknowledge(&peer, id, later.await);
+            acknowledge(&engine, &peer, id, later.await);
             drop(permit);
         });
     }
 }
 
-fn acknowledge(peer: &Peer, id: Option<u64>, answer: Option<Json>) {
-    if let (Some(id), Some(answer)) = (id, answer) {
+fn acknowledge(engine: &Arc<Engine>, peer: &Peer, id: Option<u64>, answer: Option<Json>) {
+    if let (Some(id), Some(answer), false) = (id, answer, peer.has_left()) {
         // Nobody is left to hear it.
-        let _ = peer.send(packet::ack(peer.namespace(), id, &answer));
+        let _ = line::send(engine, packet::ack(peer.namespace(), id, &answer));
     }
+}
+
+/// Does it speak from this machine? What a proxy passes on does not, wherever the proxy is.
+fn is_here(parts: &Parts) -> bool {
+    const PASSED_ON: [HeaderName; 4] = [
+        header::FORWARDED,
+        HeaderName::from_static("x-forwarded-for"),
+        HeaderName::from_static("x-real-ip"),
+        header::VIA,
+    ];
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let here =
+        address.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
+    here && !PASSED_ON
+        .iter()
+        .any(|name| parts.headers.contains_key(name))
 }

@@ -1,16 +1,19 @@
 //! What the engine hears, packet by packet. Everything here returns at once: what takes time is
 //! the seat's. A packet that makes no sense ends its own connection and nothing else.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use bytes::Bytes;
+use callgate_service::remote::{Remote, event_name};
 use engineioxide::{DisconnectReason, Str, handler::EngineIoHandler};
 use serde_json::Value as Json;
 
 use super::{
-    Remote,
-    events::event_name,
     line::{self, Engine, Line, Partial},
+    lobby::Lobby,
     packet::{self, Kind, Malformed, Packet},
     seat::{Incoming, Seat},
 };
@@ -20,7 +23,22 @@ const SMALL: usize = 16 << 10;
 /// Namespaces of one connection.
 const MAX_SEATS: usize = 32;
 
-pub(super) struct Transport(pub(super) Remote);
+pub(super) struct Transport {
+    remote: Remote,
+    lobby: Lobby,
+    /// How many connections there are.
+    open: AtomicUsize,
+}
+
+impl Transport {
+    pub(super) fn new(remote: Remote, lobby: Lobby) -> Self {
+        Transport {
+            remote,
+            lobby,
+            open: AtomicUsize::new(0),
+        }
+    }
+}
 
 impl std::fmt::Debug for Transport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -32,18 +50,20 @@ impl EngineIoHandler for Transport {
     type Data = Line;
 
     fn on_connect(self: Arc<Self>, engine: Arc<Engine>) {
-        if !self.0.lines().enter() {
+        // It counts nevertheless, until it leaves.
+        let others = self.open.fetch_add(1, Ordering::Relaxed);
+        if others >= self.remote.settings().max_connections {
             tracing::warn!("too many remote connections: one was refused");
             engine.close(DisconnectReason::TransportClose);
             return;
         }
-        let Some(place) = self.0.lobby().enter(&engine) else {
+        let Some(place) = self.lobby.enter(&engine) else {
             tracing::warn!("too many remote connections of one address without a seat");
             return line::hang_up(&engine, DisconnectReason::TransportClose);
         };
         engine.data.wait_in(place);
         // A connection that joins nothing is of no use to anybody, also once it has left everything.
-        let within = self.0.settings().join_within;
+        let within = self.remote.settings().join_within;
         let engine = Arc::downgrade(&engine);
         tokio::spawn(async move {
             let mut was_seated = false;
@@ -62,7 +82,7 @@ impl EngineIoHandler for Transport {
     }
 
     fn on_disconnect(&self, engine: Arc<Engine>, _: DisconnectReason) {
-        self.0.lines().leave();
+        self.open.fetch_sub(1, Ordering::Relaxed);
         engine.data.seated();
         let seats = std::mem::take(&mut *engine.data.seats());
         drop(seats);
@@ -159,7 +179,7 @@ impl Transport {
             "" => Json::Null,
             payload => serde_json::from_str(payload).map_err(|_| Malformed)?,
         };
-        let Some(namespace) = self.0.namespace(packet.namespace) else {
+        let Some(namespace) = self.remote.namespace(packet.namespace) else {
             let refusal = packet::refused(packet.namespace, "Invalid namespace");
             let _ = line::send(engine, refusal);
             return Ok(());
@@ -171,7 +191,7 @@ impl Transport {
         if seats.len() >= MAX_SEATS {
             return Err(Malformed);
         }
-        let seat = Seat::take(&self.0, namespace, engine, auth);
+        let seat = Seat::take(&self.remote, namespace, engine, auth);
         seats.insert(packet.namespace.to_owned(), seat);
         Ok(())
     }

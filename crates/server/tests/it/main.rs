@@ -14,7 +14,7 @@ mod remote;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use callgate_contract::{BoxFuture, HostCall, Report, RunSpec, Sandbox, SandboxError, Stop};
-use callgate_server::{Counted, Metrics, Now};
+use callgate_service::{Counted, Metrics, Now};
 use callgate_testkit::Home;
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use callgate_contract::{
     Surface, TurnFacts, Usage,
 };
 use callgate_gate::{Call, Gate, method};
-use callgate_server::{Metrics, Now};
+use callgate_service::{Metrics, Now};
 use callgate_testkit::Home;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -13,12 +13,19 @@ const EDGES: &[(&str, &[&str])] = &[
     ("builtins", &["contract", "store", "gate"]),
     ("plugins", &["contract", "store", "gate"]),
     ("agent", &["contract", "store", "gate"]),
-    ("server", &["contract", "store", "gate", "agent", "plugins"]),
+    (
+        "service",
+        &[
+            "contract", "store", "gate", "builtins", "models", "sandbox", "plugins", "agent",
+        ],
+    ),
+    // Below the service only for types that it speaks in.
+    ("server", &["contract", "store", "gate", "agent", "service"]),
     (
         "cli",
         &[
             "contract", "store", "gate", "builtins", "models", "sandbox", "plugins", "agent",
-            "server",
+            "service", "server",
         ],
     ),
     ("testkit", &["contract", "store"]),

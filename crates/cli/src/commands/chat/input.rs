@@ -12,6 +12,7 @@ use rustyline::{Config, DefaultEditor, Editor, ExternalPrinter, error::ReadlineE
 use tokio::sync::mpsc;
 
 use super::questions::is_answer;
+
 use crate::{commands::run::part, show};
 
 const PROMPT: &str = "> ";

@@ -7,16 +7,17 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use callgate_server::ApprovalView;
+use callgate_service::operations::ApprovalView;
 use callgate_store::ApprovalState;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
 use super::input::Input;
+use callgate_server::control::SideClient;
+use callgate_service::request::{Request, Verdict};
+
 use crate::{
-    door::SideDoor,
     failure::Failure,
-    request::{Request, Verdict},
     show::{self, Colour, paint},
 };
 
@@ -69,7 +70,7 @@ pub struct Asking<'a> {
     pub questions: Questions,
     /// What is asked and answered meanwhile.
     pub news: mpsc::UnboundedReceiver<ApprovalView>,
-    pub door: SideDoor,
+    pub client: SideClient,
     pub show: &'a (dyn Fn(&str) + Sync),
     pub as_json: bool,
 }
@@ -110,9 +111,9 @@ impl Asking<'_> {
             answer: reply.verdict,
             always: reply.always,
         };
-        let door = self.door.clone();
+        let client = self.client.clone();
         // A task of its own: the turn may end before the answer is all done with.
-        let answered = tokio::spawn(async move { door.perform(request).await });
+        let answered = tokio::spawn(async move { client.perform(request).await });
         match answered.await {
             Ok(Ok(mut answered)) => {
                 // Told by the owner too, perhaps after the turn.
@@ -122,7 +123,7 @@ impl Asking<'_> {
             }
             Ok(Err(failure)) => {
                 self.questions.waiting().remove(&reply.approval);
-                show::failure(&failure, self.as_json);
+                show::failure(&failure.into(), self.as_json);
             }
             Err(_) => show::failure(&broken(), self.as_json),
         }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use callgate_agent::{CallReport, TurnEvent, extract, sure_words};
 use callgate_contract::{Mode, Part, Progress, TurnStop};
 
+use callgate_service::{Hear, request::Event};
+
 use crate::{
-    app::Hear,
     commands::send::show_parts,
-    request::Event,
     show::{self, Colour, paint},
 };
 

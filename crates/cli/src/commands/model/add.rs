@@ -7,11 +7,14 @@ use std::{
 
 use serde_json::json;
 
+use callgate_service::{
+    config::Config,
+    models::{KeyFrom, Wanted, tried},
+};
+
 use crate::{
     args::{AddModel, Common},
-    config::Config,
     failure::Failure,
-    models::{KeyFrom, Wanted, tried},
     show,
 };
 
@@ -49,10 +52,10 @@ pub(super) async fn perform(common: &Common, new: AddModel) -> Result<ExitCode, 
         let verdict = tried(read).await?;
         match verdict.failure {
             None => {}
-            Some(failure) if verdict.key_is_good => show::note(&failure.error),
+            Some(failure) if verdict.key_is_good => show::note(&failure.message),
             Some(failure) => {
                 let hint = format!("{}; --no-check writes it down all the same", failure.hint);
-                return Err(Failure::new(failure.error, hint));
+                return Err(Failure::new(failure.message, hint));
             }
         }
         millis = Some(verdict.millis);

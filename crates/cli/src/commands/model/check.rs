@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use callgate_contract::NamedModel;
 use callgate_models::{Demo, USUAL_SERVERS, find, named};
 
+use callgate_service::models::{Verdict, ask};
+
 use crate::{
     args::{Common, TestModel},
     failure::Failure,
-    models::{Verdict, ask},
     show::{self, Colour, paint},
 };
 
@@ -70,7 +71,7 @@ fn say(verdict: &Verdict) {
     show::line(&format!(
         "{id}: {}: {}",
         paint(Colour::Red, "fails"),
-        failure.error
+        failure.message
     ));
     show::note(&format!("hint: {}", failure.hint));
 }

@@ -7,11 +7,12 @@ use callgate_plugins::check::CheckReport;
 use serde_json::{Value as Json, json};
 
 use super::workshop::Workshop;
+use callgate_service::{Service, plugins::GivenPlugin};
+
 use crate::{
-    app::App,
     args::{CheckPlugin, Common},
     failure::Failure,
-    plugins::{Given, prepare},
+    plugins::prepare,
     show::{self, Colour, paint},
 };
 
@@ -50,7 +51,7 @@ async fn reports(
 /// Each alone, so that none can spoil another.
 async fn load(
     workshop: &Workshop,
-    batch: Vec<Result<Given, Box<CheckReport>>>,
+    batch: Vec<Result<GivenPlugin, Box<CheckReport>>>,
 ) -> Result<Vec<CheckReport>, Failure> {
     let mut settings = workshop.settings.clone();
     let mut reports: Vec<Option<CheckReport>> = Vec::new();
@@ -66,9 +67,9 @@ async fn load(
             Err(report) => reports.push(Some(*report)),
         }
     }
-    let app = App::open(&settings).await?;
-    let mut loaded = app.load_given().await.into_iter();
-    app.plugins().shutdown().await;
+    let service = Service::open(&settings).await?;
+    let mut loaded = service.load_given().await.into_iter();
+    service.plugins().shutdown().await;
     let filled = reports
         .into_iter()
         .map(|report| report.or_else(|| loaded.next()));

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value as Json};
 
+use callgate_service::request::Request;
+
 use crate::{
     args::{Common, ConfigPlugin},
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show::{self, Colour, paint},
 };
 

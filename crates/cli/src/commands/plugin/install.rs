@@ -11,13 +11,13 @@ use callgate_sandbox::Wall;
 use serde_json::{Value as Json, json};
 
 use super::workshop;
+use callgate_server::control::ask_running;
+use callgate_service::{Settings, request::Request};
+
 use crate::{
-    app::Settings,
     args::{Common, InstallPlugin},
-    door::ask_running,
     failure::Failure,
     plugins::{environments, with_spinner},
-    request::Request,
     show::{self, Colour, paint},
 };
 
@@ -172,7 +172,7 @@ pub async fn reload(common: &Common, name: Option<String>) -> Result<ExitCode, F
         library(&settings)?.get(name)?;
     }
     let request = Request::ReloadPlugins { name };
-    let answer = super::super::ask(common, crate::door::Purpose::Work, request).await?;
+    let answer = super::super::ask(common, crate::connect::Purpose::Work, request).await?;
     if common.json {
         show::json(&answer);
     } else {

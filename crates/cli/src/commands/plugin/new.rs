@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use callgate_service::plugins::skeleton;
 use serde_json::json;
 
 use crate::{
     args::{Common, NewPlugin},
     failure::Failure,
-    plugins::skeleton,
     show,
 };
 

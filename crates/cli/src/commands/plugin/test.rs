@@ -18,8 +18,10 @@ use callgate_plugins::{
 use serde_json::{Map, Value as Json, json};
 
 use super::workshop::Workshop;
+use callgate_server::Surfaces;
+use callgate_service::Service;
+
 use crate::{
-    app::App,
     args::{Common, TestPlugin},
     failure::Failure,
     plugins::prepare,
@@ -71,17 +73,18 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
     settings.only_model = Some(model.named());
     settings.config.agent.administrators =
         vec![Administrator::new(ADMINISTRATOR.0, ADMINISTRATOR.1)];
-    let app = App::open(&settings).await?;
-    alone::hide_others(app.gate());
-    let loaded = app.load_given().await;
+    let surfaces = Surfaces::new(Service::open(&settings).await?);
+    let service = surfaces.service;
+    alone::hide_others(service.gate());
+    let loaded = service.load_given().await;
     let Some(plugin) = loaded.first().filter(|report| report.id.is_some()) else {
-        app.plugins().shutdown().await;
+        service.plugins().shutdown().await;
         return Err(loaded.first().map_or_else(
             || Failure::new("the plugin did not load", "see `callgate plugin check`"),
             unloadable,
         ));
     };
-    let mut stage = Stage::new(&app, plugin.id.clone().unwrap_or_default(), model)?;
+    let mut stage = Stage::new(&service, plugin.id.clone().unwrap_or_default(), model)?;
     let mut steps = Vec::new();
     let mut recorded = Vec::new();
     for step in &scenario.steps {
@@ -97,7 +100,7 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
             }
         }
     }
-    app.plugins().shutdown().await;
+    service.plugins().shutdown().await;
     if test.record {
         scenario.steps = recorded;
         write(&test.scenario, &scenario)?;

@@ -10,13 +10,13 @@ use callgate_plugins::environment::Environments;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
+use callgate_service::{Observer, Settings, request::Request};
+
 use crate::{
-    app::{Live, Settings},
     args::Common,
-    door::{Door, Purpose},
+    connect::{self, Purpose},
     failure::Failure,
     plugins::environments,
-    request::Request,
 };
 
 /// A place to load plugins in. Dropped, a temporary one is gone.
@@ -102,11 +102,11 @@ fn kept() -> PathBuf {
 
 /// Asks the process that owns the data directory, if there is one besides us; its answer.
 pub async fn ask_owner(common: &Common, request: Request) -> Result<Option<Json>, Failure> {
-    let mut door = Door::open(&common.settings()?, Purpose::Look).await?;
-    let answer = match door.is_outside() {
-        true => door.perform(request, Live::default()).await.map(Some),
+    let mut client = connect::open(&common.settings()?, Purpose::Look).await?;
+    let answer = match client.is_outside() {
+        true => client.perform(request, Observer::default()).await.map(Some),
         false => Ok(None),
     };
-    door.close().await;
-    answer
+    client.close().await;
+    Ok(answer?)
 }

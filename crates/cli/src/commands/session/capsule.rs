@@ -5,12 +5,12 @@ use std::{fs::File, io::BufReader, path::PathBuf, process::ExitCode};
 use callgate_agent::capsule::{Difference, Replayed};
 use serde_json::{Value as Json, json};
 
+use callgate_service::{read_capsule, replay_capsule, request::Request};
+
 use crate::{
     args::{Common, ExportSession, ReplaySession},
-    capsules,
-    door::Purpose,
+    connect::Purpose,
     failure::Failure,
-    request::Request,
     show::{self, Colour, paint},
 };
 
@@ -70,10 +70,10 @@ pub async fn replay(common: &Common, replay: &ReplaySession) -> Result<ExitCode,
         let file = replay.file.display();
         Failure::new(format!("cannot read {file}: {error}"), hint)
     })?;
-    let capsule = capsules::read(BufReader::new(opened), replay.turn)?;
+    let capsule = read_capsule(BufReader::new(opened), replay.turn)?;
     let settings = common.settings()?;
     let data = common.data.as_ref().map(|_| settings.data.as_path());
-    let replayed = capsules::replay(&settings.config, &settings.data, data, &capsule).await?;
+    let replayed = replay_capsule(&settings.config, &settings.data, data, &capsule).await?;
     match common.json {
         true => show::json(&json!(replayed)),
         false => tell(&replayed),

@@ -274,7 +274,10 @@ struct Carried;
 
 impl Outbox for Carried {
     fn deliver<'a>(&'a self, _: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        assert!(OpenAi::carries(&message.session));
+        assert_eq!(
+            message.session.platform(),
+            callgate_service::OPENAI_PLATFORM
+        );
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -1,8 +1,9 @@
 //! Clients as the operator sees and admits them over HTTP.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use callgate_server::{Api, Live, Logs, Operations, remote::OPERATOR};
+use callgate_server::Api;
+use callgate_service::{Logs, Service, remote::OPERATOR};
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -17,10 +18,8 @@ struct Office {
 }
 
 impl Office {
-    async fn open(scene: &Scene) -> Office {
-        let live = Arc::new(Live::default());
-        let operations = Operations::default();
-        let api = Api::new(scene.remote.clone(), operations, live, Logs::default());
+    async fn open(scene: &Scene, service: Service) -> Office {
+        let api = Api::new(service, Logs::default());
         api.follow();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -75,8 +74,8 @@ async fn until(stream: &mut TcpStream, words: &str) {
 
 #[tokio::test]
 async fn a_client_is_seen_admitted_and_shut_out_over_http() {
-    let scene = Scene::new().await;
-    let office = Office::open(&scene).await;
+    let (scene, service) = Scene::administered().await;
+    let office = Office::open(&scene, service).await;
     assert_eq!(office.client("page").await, Json::Null);
     let mut events = office.send("GET", "/api/events?topics=changes", "").await;
     until(&mut events, "\r\n\r\n").await;

@@ -211,7 +211,7 @@ async fn nobody_answers_under_the_name_of_another() {
 
 #[tokio::test]
 async fn a_target_that_is_gone_or_silent_is_an_error() {
-    let settings = callgate_server::remote::RemoteSettings {
+    let settings = callgate_service::remote::RemoteSettings {
         call_within: std::time::Duration::from_millis(100),
         ..Default::default()
     };

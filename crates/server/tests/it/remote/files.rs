@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use callgate_server::remote::RemoteSettings;
+use callgate_service::remote::RemoteSettings;
 use serde_json::{Value as Json, json};
 
 use super::{client::Client, scene::Scene};

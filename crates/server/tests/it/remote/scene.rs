@@ -8,8 +8,9 @@ use std::{
 
 use callgate_contract::{Effect, Exposure, Kind, MethodError, Value};
 use callgate_gate::{Call, Gate, GatePolicy, method};
-use callgate_server::{
-    Entrance, Hosts, Remote,
+use callgate_server::{Entrance, Hosts};
+use callgate_service::{
+    Remote, Service, Settings,
     remote::{METHODS, RemoteSettings},
 };
 use callgate_store::Store;
@@ -69,7 +70,22 @@ impl Scene {
         let gate = Gate::new(store.clone(), policy);
         let witness = Arc::new(Witness::at(&home.data().join("witness")));
         register(&gate, &witness);
-        let remote = Remote::new(store.clone(), gate.clone(), settings);
+        let remote = Remote::new(store, gate, settings);
+        Scene::serving(home, remote, witness).await
+    }
+
+    /// With the service that an operator administers it by.
+    pub async fn administered() -> (Scene, Service) {
+        let home = Home::sqlite();
+        let service = Service::open(&Settings::at(home.data().to_owned())).await;
+        let service = service.unwrap();
+        let witness = Arc::new(Witness::at(&home.data().join("witness")));
+        let remote = service.remote().clone();
+        (Scene::serving(home, remote, witness).await, service)
+    }
+
+    async fn serving(home: Home, remote: Remote, witness: Arc<Witness>) -> Scene {
+        let (store, gate) = (remote.store().clone(), remote.gate().clone());
         remote.load().await;
         let loopback = "127.0.0.1:0".parse().unwrap();
         let entrance = Entrance::open(loopback, None, false).await.unwrap();

@@ -11,10 +11,7 @@ use callgate_store::{Incoming, Sender};
 use serde_json::{Map, Value as Json};
 use tokio::time::{Instant, sleep};
 
-use crate::{
-    app::{App, Hear},
-    request::Event,
-};
+use callgate_service::{Hear, Service, request::Event};
 
 /// Beyond it a step has hung.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -33,7 +30,7 @@ pub fn session(step: &Map<String, Json>) -> Result<SessionKey, String> {
 }
 
 /// Sends it; what went out to the chat meanwhile.
-pub async fn send(app: &App, step: &Map<String, Json>) -> Result<Vec<Vec<Part>>, String> {
+pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec<Part>>, String> {
     let text = |key: &str| step.get(key).and_then(Json::as_str);
     let user = text("user").unwrap_or("u1");
     let session = session(step)?;
@@ -69,8 +66,8 @@ pub async fn send(app: &App, step: &Map<String, Json>) -> Result<Vec<Vec<Part>>,
             true
         })
     };
-    let _listening = app.live().listen(&session, hear);
-    let agent = app.agent().await.map_err(|failure| failure.error)?;
+    let _listening = service.live().listen(&session, hear);
+    let agent = service.agent().await.map_err(|failure| failure.message)?;
     let arriving =
         tokio::spawn(async move { agent.arrive(incoming, overrule, Watch::default()).await });
     let settle = step.get("settle").and_then(Json::as_f64);

@@ -14,14 +14,16 @@ use callgate_plugins::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{heard::Heard, pipeline, python_json::dumps, script::Scripted};
-use crate::{app::App, failure::Failure};
+use callgate_service::Service;
+
+use crate::failure::Failure;
 
 /// Where scenarios play, unless a step says otherwise.
 const CHAT: &str = "onebot_v11-group_123";
 const USER: &str = "u1";
 
 pub struct Stage<'a> {
-    app: &'a App,
+    service: &'a Service,
     model: Scripted,
     plugins: &'a Plugins,
     gate: &'a Gate,
@@ -34,16 +36,16 @@ pub struct Stage<'a> {
 type Observed = Map<String, Json>;
 
 impl<'a> Stage<'a> {
-    pub fn new(app: &'a App, plugin: String, model: Scripted) -> Result<Self, Failure> {
+    pub fn new(service: &'a Service, plugin: String, model: Scripted) -> Result<Self, Failure> {
         let lost = || Failure::new("the plugin's worker is gone", "see `callgate plugin check`");
         let chat = CHAT.parse::<SessionKey>().map_err(|_| lost())?;
         Ok(Stage {
-            app,
+            service,
             model,
-            plugins: app.plugins(),
-            gate: app.gate(),
-            worker: app.plugins().worker_of(&plugin).ok_or_else(lost)?,
-            heard: Heard::listen(app.gate()),
+            plugins: service.plugins(),
+            gate: service.gate(),
+            worker: service.plugins().worker_of(&plugin).ok_or_else(lost)?,
+            heard: Heard::listen(service.gate()),
             plugin,
             chat,
         })
@@ -98,7 +100,7 @@ impl<'a> Stage<'a> {
             }
             Action::Message(step) => {
                 let here = pipeline::session(&step)?.to_string();
-                let sent = pipeline::send(self.app, &step).await?;
+                let sent = pipeline::send(self.service, &step).await?;
                 let all = self.heard.said().into_iter();
                 let all = all.map(|(session, parts)| (session != here).then_some(parts));
                 let sent = told(&expected, sent, all.collect());

@@ -1,0 +1,285 @@
+//! [`Client`]: the way to the service of a data directory. One process owns it and does the work; every
+//! other asks the owner through the control socket. Which of the two we are may change while we wait.
+
+mod mcp;
+mod visitors;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use callgate_service::{
+    Hear, Observer, Service, ServiceError, Settings,
+    request::{Answer, Request},
+};
+use callgate_store::{ControlError, Events, Handler, Owner, OwnerError};
+use serde_json::{Value as Json, json};
+use tokio::{task::JoinHandle, time::Instant};
+
+use crate::Surfaces;
+use mcp::Lines;
+use visitors::Visitors;
+
+/// How long an owner may hold the lock and not answer: it has just begun, or is about to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(20);
+/// For the last answer to leave on the socket once its work is done.
+const FAREWELL: Duration = Duration::from_millis(50);
+
+/// What the command wants of the directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reads or changes rows and is gone.
+    Look,
+    /// Runs code or calls methods: recovers runs first, and serves others meanwhile.
+    Work,
+    /// Answers messages: recovers runs and turns first, and serves others meanwhile.
+    Talk,
+    /// Serves others at once; what is to be recovered, its command does meanwhile.
+    Stay,
+}
+
+/// Told of what was recovered.
+pub type Notice = fn(&str);
+
+pub struct Client {
+    settings: Settings,
+    purpose: Purpose,
+    notice: Notice,
+    /// `None`: another process owns the directory.
+    inside: Option<Inside>,
+}
+
+struct Inside {
+    surfaces: Surfaces,
+    visitors: Arc<Visitors>,
+    /// Serves the socket until the door closes; it also keeps the lock.
+    serving: Option<JoinHandle<()>>,
+    _owner: Arc<Owner>,
+}
+
+impl Client {
+    pub async fn open(
+        settings: Settings,
+        purpose: Purpose,
+        notice: Notice,
+    ) -> Result<Client, ServiceError> {
+        let inside = enter(&settings, purpose, notice).await?;
+        if inside.is_none() && !settings.plugins.is_empty() {
+            return Err(ServiceError::refused(
+                "another callgate is running on this data directory, with plugins of its own",
+                "leave out --plugin and install it, or choose another directory with --data DIR",
+            ));
+        }
+        Ok(Client {
+            settings,
+            purpose,
+            notice,
+            inside,
+        })
+    }
+
+    pub fn is_outside(&self) -> bool {
+        self.inside.is_none()
+    }
+
+    /// Of the owner, if that is us.
+    pub fn surfaces(&self) -> Option<&Surfaces> {
+        self.inside.as_ref().map(|inside| &inside.surfaces)
+    }
+
+    fn service(&self) -> Option<&Service> {
+        self.surfaces().map(|surfaces| &surfaces.service)
+    }
+
+    /// Does it here, or has the owner do it; then only events of `observer` are heard.
+    pub async fn perform(
+        &mut self,
+        request: Request,
+        observer: Observer,
+    ) -> Result<Json, ServiceError> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(inside) = &self.inside {
+                return inside.surfaces.service.answer(request, observer).await;
+            }
+            let heard = |event| {
+                if let (Some(hear), Ok(event)) = (&observer.events, serde_json::from_value(event)) {
+                    hear(event);
+                }
+            };
+            let asked = callgate_store::request(&self.settings.data, &json!(request), heard).await;
+            match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
+                Ok(Answer::Done(value)) => return Ok(value),
+                Ok(Answer::Failed(failure)) => return Err(failure),
+                Ok(Answer::Closing) | Err(ControlError::NotRunning(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if Instant::now() > until {
+                return Err(silent());
+            }
+            tokio::time::sleep(AGAIN).await;
+            self.inside = enter(&self.settings, self.purpose, self.notice).await?;
+        }
+    }
+
+    /// A second way to the owner, while the first is waited at.
+    pub fn beside(&self) -> SideClient {
+        SideClient {
+            service: self.service().cloned(),
+            data: self.settings.data.clone(),
+        }
+    }
+
+    /// Waits for what other processes have asked, then lets go of the directory.
+    pub async fn close(self) {
+        let Some(inside) = self.inside else {
+            return;
+        };
+        let service = &inside.surfaces.service;
+        service.mcp_servers().shutdown().await;
+        service.plugins().shutdown().await;
+        if let Some(serving) = inside.serving {
+            if inside.visitors.leave().await {
+                tokio::time::sleep(FAREWELL).await;
+            }
+            serving.abort();
+            // Cancelled, as it was just told.
+            let _ = serving.await;
+        }
+    }
+}
+
+/// What a process that owns the directory and is at work answers; `None` where there is none. It opens
+/// nothing here.
+pub async fn ask_running(data: &Path, request: &Request) -> Result<Option<Json>, ServiceError> {
+    let asked = callgate_store::request(data, &json!(request), drop).await;
+    match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
+        Ok(Answer::Done(value)) => Ok(Some(value)),
+        Ok(Answer::Failed(failure)) => Err(failure),
+        Ok(Answer::Closing) | Err(ControlError::NotRunning(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks whoever owns the directory now; it never becomes the owner itself.
+#[derive(Clone)]
+pub struct SideClient {
+    /// `None`: another process owns the directory.
+    service: Option<Service>,
+    data: PathBuf,
+}
+
+impl SideClient {
+    pub async fn perform(&self, request: Request) -> Result<Json, ServiceError> {
+        if let Some(service) = &self.service {
+            return service.answer(request, Observer::default()).await;
+        }
+        let answer = ask_running(&self.data, &request).await?;
+        answer.ok_or_else(silent)
+    }
+}
+
+fn silent() -> ServiceError {
+    ServiceError::refused(
+        "another callgate is running on this data directory and does not answer",
+        "wait for it to end, or choose another directory with --data DIR",
+    )
+}
+
+async fn enter(
+    settings: &Settings,
+    purpose: Purpose,
+    notice: Notice,
+) -> Result<Option<Inside>, ServiceError> {
+    let owner = match Owner::acquire(&settings.data) {
+        Ok(owner) => Arc::new(owner),
+        Err(OwnerError::Held(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let surfaces = Surfaces::new(Service::open(settings).await?);
+    let visitors = Arc::new(Visitors::default());
+    let serving = match purpose {
+        Purpose::Look => None,
+        _ => Some(serve(owner.clone(), surfaces.clone(), visitors.clone())),
+    };
+    // Served before recovering: what is recovered may wait for an answer.
+    if let Purpose::Work | Purpose::Talk = purpose {
+        recover_runs(&surfaces.service, notice).await?;
+    }
+    if purpose == Purpose::Talk {
+        surfaces.service.recover_turns().await?;
+    }
+    Ok(Some(Inside {
+        surfaces,
+        visitors,
+        serving,
+        _owner: owner,
+    }))
+}
+
+/// Runs that the last owner left; each is told of.
+pub async fn recover_runs(service: &Service, notice: Notice) -> Result<(), ServiceError> {
+    for recovered in service.recover().await? {
+        let (run, what) = (recovered.run.0, recovered.what);
+        notice(&format!("recovered run {run}: {what}"));
+    }
+    Ok(())
+}
+
+fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<Visitors>) -> JoinHandle<()> {
+    let lines = Arc::new(Lines::default());
+    let handler: Handler = Arc::new(move |request, events| {
+        let (surfaces, visitors, lines) = (surfaces.clone(), visitors.clone(), lines.clone());
+        Box::pin(async move {
+            let request = match serde_json::from_value(request) {
+                Ok(request) => request,
+                Err(error) => {
+                    let hint = "use the same version of callgate for both";
+                    let reason = format!("the running callgate does not understand this: {error}");
+                    return json!(Answer::Failed(ServiceError::refused(reason, hint)));
+                }
+            };
+            let service = &surfaces.service;
+            let observer = Observer {
+                events: Some(forwarded(events.clone())),
+                ..Observer::default()
+            };
+            if let Request::McpOpen { connection } = request {
+                // No visitor either: it stays as long as its client does.
+                lines.open(&surfaces.mcp, connection, events).await;
+                return json!(Answer::Closing);
+            }
+            if let Request::Listen { .. } = request {
+                // Nothing is waited for: who listens is no visitor, and leaves when it likes.
+                tokio::select! {
+                    _ = service.answer(request, observer) => {}
+                    () = events.closed() => {}
+                }
+                return json!(Answer::Closing);
+            }
+            let Some(_visit) = visitors.enter() else {
+                return json!(Answer::Closing);
+            };
+            let answered = match request {
+                Request::McpSay { connection, line } => lines.say(&connection, line).await,
+                request => service.answer(request, observer).await,
+            };
+            match answered {
+                Ok(value) => json!(Answer::Done(value)),
+                Err(failure) => json!(Answer::Failed(failure)),
+            }
+        })
+    });
+    tokio::spawn(async move {
+        if let Err(error) = owner.serve(handler).await {
+            tracing::warn!(%error, "control socket failed; other commands cannot reach this process");
+        }
+    })
+}
+
+fn forwarded(events: Events) -> Hear {
+    Arc::new(move |event| events.tell(json!(event)))
+}

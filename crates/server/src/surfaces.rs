@@ -1,0 +1,42 @@
+//! [`Surfaces`]: a service with those of its surfaces that hold a state of their own, put together once
+//! for whatever a process serves.
+
+use std::sync::Arc;
+
+use callgate_service::Service;
+
+use crate::{Mcp, OpenAi};
+
+/// Clones share everything.
+#[derive(Clone)]
+pub struct Surfaces {
+    pub service: Service,
+    pub openai: OpenAi,
+    pub mcp: Mcp,
+}
+
+impl Surfaces {
+    pub fn new(service: Service) -> Self {
+        let fetcher = service.clone();
+        let openai = OpenAi::new(
+            service.store().clone(),
+            Arc::new(move |url| {
+                let service = fetcher.clone();
+                Box::pin(async move { service.fetch_bytes(&url).await })
+            }),
+        );
+        let attached = openai.clone();
+        // Plugins may ask for a model's address as soon as there is one, whether a server runs or not.
+        service.when_agent_is_made(move |agent| {
+            attached.attach(agent.clone());
+            if let Err(error) = agent.gate().register(Arc::new(attached.gateway())) {
+                tracing::error!(%error, "plugins are lent no models");
+            }
+        });
+        Surfaces {
+            mcp: Mcp::new(service.remote().clone()),
+            openai,
+            service,
+        }
+    }
+}

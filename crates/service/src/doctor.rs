@@ -1,0 +1,256 @@
+//! Can this machine run the sandbox, and is the data directory sound? What fails says what to do.
+
+use std::{
+    io::Write,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use callgate_agent::RunReport;
+use callgate_contract::{JournalId, SessionKey, SessionType, Stop};
+use callgate_sandbox::{Finding, Wall, probe};
+use callgate_store::Store;
+
+use crate::{
+    Hint, Observer, Service, ServiceError, Settings,
+    config::{Approval, Config, Database},
+    operations::{Check, CheckStatus},
+    packages,
+    request::RunCode,
+};
+
+/// Bytes; below this runs will soon fail for want of space.
+const LOW_DISK: u64 = 1 << 30;
+/// A disk that takes longer makes every effectful call with durability "power" slow.
+const SLOW_SYNC: Duration = Duration::from_millis(20);
+const SYNCS: usize = 16;
+
+impl Check {
+    fn ok(name: &str, detail: impl Into<String>) -> Self {
+        Check {
+            name: name.to_owned(),
+            status: CheckStatus::Ok,
+            detail: detail.into(),
+            hint: None,
+        }
+    }
+
+    fn fail(name: &str, failure: ServiceError) -> Self {
+        Check {
+            name: name.to_owned(),
+            status: CheckStatus::Fail,
+            detail: failure.message,
+            hint: hint_text(failure.hint),
+        }
+    }
+
+    fn warn(name: &str, detail: String, hint: &str) -> Self {
+        Check {
+            name: name.to_owned(),
+            status: CheckStatus::Warn,
+            detail,
+            hint: Some(hint.to_owned()),
+        }
+    }
+}
+
+/// Everything that is looked at, for a data directory and its configuration.
+pub async fn examine(data: &Path, config: &Config) -> Vec<Check> {
+    let mut checks: Vec<Check> = probe(config.sandbox.python.as_deref())
+        .into_iter()
+        .map(wall)
+        .collect();
+    checks.push(self_test(config).await);
+    checks.push(packages_found(data));
+    checks.extend(disk(data));
+    checks.push(database(data, config).await);
+    checks
+}
+
+fn wall(finding: Finding) -> Check {
+    let name = match finding.wall {
+        Wall::UserNamespaces => "user namespaces",
+        Wall::Seccomp => "seccomp",
+        Wall::Landlock => "landlock",
+        Wall::Cgroups => "cgroups",
+        Wall::Python => "python",
+    };
+    let version = match finding.wall {
+        Wall::Python if finding.ok => packages::python_version(Path::new(&finding.detail)),
+        _ => None,
+    };
+    Check {
+        name: name.to_owned(),
+        status: match (finding.ok, finding.required) {
+            (true, _) => CheckStatus::Ok,
+            (false, true) => CheckStatus::Fail,
+            (false, false) => CheckStatus::Warn,
+        },
+        detail: match version {
+            Some(version) => format!("{version}, {}", finding.detail),
+            None => finding.detail,
+        },
+        hint: finding.hint,
+    }
+}
+
+const SELF_TEST: &str = r#"
+import socket
+print("called", now().year > 2000)
+try:
+    socket.socket()
+    print("a socket was opened")
+except OSError:
+    print("refused")
+"#;
+
+/// The walls may all be there and still not hold together: real code in the real jail tells.
+async fn self_test(config: &Config) -> Check {
+    const NAME: &str = "self-test";
+    let started = Instant::now();
+    match try_sandbox(config).await {
+        Ok(report)
+            if report.stop == Stop::Finished && report.stdout == "called True\nrefused\n" =>
+        {
+            let ms = started.elapsed().as_millis();
+            let what = format!("a call came through, a socket was refused ({ms} ms)");
+            Check::ok(NAME, what)
+        }
+        Ok(report) => {
+            let said = report.error.unwrap_or(report.stdout);
+            let what = format!("the run ended with {}: {said}", report.stop);
+            Check::fail(
+                NAME,
+                ServiceError::refused(what, "report this with the lines above"),
+            )
+        }
+        Err(failure) => Check::fail(NAME, failure),
+    }
+}
+
+async fn try_sandbox(config: &Config) -> Result<RunReport, ServiceError> {
+    let broken = |error: &dyn std::fmt::Display| {
+        let hint = "set TMPDIR to a directory that can be written";
+        ServiceError::refused(format!("no temporary directory: {error}"), hint)
+    };
+    let directory = tempfile::tempdir().map_err(|error| broken(&error))?;
+    let mut trial = Settings::at(directory.path().join("data"));
+    trial.config = config.clone();
+    trial.config.database = Database::default();
+    trial.config.approval = Approval::default();
+    let session = SessionKey::new("cli", SessionType::OtherMessage, "doctor");
+    let request = RunCode {
+        run: JournalId::fresh(),
+        code: SELF_TEST.to_owned(),
+        session: session.map_err(|error| broken(&error))?,
+        user: "doctor".to_owned(),
+        timeout_seconds: Some(20),
+    };
+    let service = Service::open(&trial).await?;
+    let report = service.run(request, Observer::default()).await?;
+    serde_json::from_value(report).map_err(ServiceError::internal)
+}
+
+fn packages_found(data: &Path) -> Check {
+    const NAME: &str = "packages";
+    let packages = packages::list(data);
+    match packages.len() {
+        0 => Check::ok(
+            NAME,
+            "none; `callgate sandbox install common` adds the usual ones",
+        ),
+        count => {
+            let names: Vec<String> = packages.into_iter().map(|package| package.name).collect();
+            let names = shortened(&names.join(", "), 50);
+            Check::ok(NAME, format!("{count}: {names}"))
+        }
+    }
+}
+
+/// Of the data directory, or of the place where it would be made.
+fn disk(data: &Path) -> Vec<Check> {
+    let absolute = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+    let Some(place) = absolute.ancestors().find(|place| place.is_dir()) else {
+        return Vec::new();
+    };
+    let shown = place.display();
+    let space = match rustix::fs::statvfs(place) {
+        Err(error) => Check::fail("disk", unwritable(place, &error)),
+        Ok(disk) => {
+            let free = disk.f_bavail * disk.f_frsize;
+            let detail = format!("{:.1} GB free in {shown}", free as f64 / 1e9);
+            match free < LOW_DISK {
+                true => Check::warn("disk", detail, "make room, or choose another --data DIR"),
+                false => Check::ok("disk", detail),
+            }
+        }
+    };
+    let sync = match sync_time(place) {
+        Err(error) => Check::fail("fsync", unwritable(place, &error)),
+        Ok(time) => {
+            let detail = format!("{:.2} ms", time.as_secs_f64() * 1e3);
+            match time > SLOW_SYNC {
+                true => Check::warn(
+                    "fsync",
+                    detail,
+                    "keep database.durability = \"process\", or use a faster disk",
+                ),
+                false => Check::ok("fsync", detail),
+            }
+        }
+    };
+    vec![space, sync]
+}
+
+fn unwritable(place: &Path, error: &dyn std::fmt::Display) -> ServiceError {
+    ServiceError::refused(
+        format!("{}: {error}", place.display()),
+        "choose a directory that can be written with --data DIR",
+    )
+}
+
+/// The middle of several, each of one small block as a journal writes it.
+fn sync_time(place: &Path) -> std::io::Result<Duration> {
+    let mut file = tempfile::tempfile_in(place)?;
+    let mut times = Vec::with_capacity(SYNCS);
+    for _ in 0..SYNCS {
+        let started = Instant::now();
+        file.write_all(&[0; 4096])?;
+        file.sync_data()?;
+        times.push(started.elapsed());
+    }
+    times.sort();
+    Ok(times.get(SYNCS / 2).copied().unwrap_or_default())
+}
+
+async fn database(data: &Path, config: &Config) -> Check {
+    const NAME: &str = "database";
+    let engine = match config.database.url {
+        None if !data.exists() => {
+            let data = data.display();
+            return Check::ok(NAME, format!("SQLite, will be made in {data}"));
+        }
+        None => "SQLite",
+        Some(_) => "PostgreSQL",
+    };
+    match Store::inspect(config.store(data)).await {
+        Ok(_) => Check::ok(NAME, format!("{engine}, opens")),
+        Err(error) => Check::fail(NAME, error.into()),
+    }
+}
+
+/// What is said here is read on this machine's terminal and on the page alike.
+fn hint_text(hint: Hint) -> Option<String> {
+    match hint {
+        Hint::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(most).collect();
+    format!("{start}…")
+}

@@ -1,0 +1,37 @@
+//! The product's operations: everything a person or program can ask of Callgate is here, once, with its
+//! request, its response and one kind of error. Surfaces only translate: they neither decide nor word
+//! what happened.
+
+mod capsules;
+mod clock;
+pub mod config;
+mod doctor;
+mod error;
+mod jobs;
+mod live;
+mod logs;
+mod metrics;
+pub mod models;
+pub mod operations;
+pub mod packages;
+pub mod plugins;
+pub mod remote;
+pub mod request;
+mod scope;
+mod service;
+
+pub use capsules::{read as read_capsule, replay as replay_capsule};
+pub use clock::keep_time;
+pub use doctor::examine;
+pub use error::{ErrorCode, Hint, Listing, ServiceError};
+pub use jobs::{Job, JobError, JobState, Jobs, Say};
+pub use live::{
+    Event, Hear, Heard, JobNews, Listening, Live, News, RunNews, Subscription, Topic, Topics, Wish,
+};
+pub use logs::{Level, LogLine, Logs};
+pub use metrics::{Counted, Metrics, Now};
+pub use remote::Remote;
+pub use scope::{CHAT, MODELS, SCOPES, unknown_scope};
+pub use service::{
+    OPENAI_PLATFORM, Observer, Passing, Service, Settings, Unpassed, Visit, Webhook,
+};

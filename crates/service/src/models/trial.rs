@@ -1,0 +1,88 @@
+//! Whether a model answers: one question, a clear verdict, and what to do if it does not.
+
+use std::time::{Duration, Instant};
+
+use callgate_contract::{Model, ModelError, ModelMessage, ModelRequest, Usage};
+use serde::Serialize;
+
+use crate::ServiceError;
+
+/// Local servers load a model before its first word.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What came of asking one model.
+#[derive(Debug, Serialize)]
+pub struct Verdict {
+    pub id: String,
+    pub ok: bool,
+    pub millis: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    #[serde(flatten)]
+    pub failure: Option<ServiceError>,
+    /// The server knows the key, whatever else is wrong.
+    #[serde(skip)]
+    pub key_is_good: bool,
+}
+
+/// `embeds`: it is there for vectors, and need not be able to talk.
+pub async fn ask(id: &str, model: &dyn Model, embeds: bool) -> Verdict {
+    let begun = Instant::now();
+    let asked = async {
+        if embeds {
+            let made = model.embed(vec!["OK".to_owned()]).await?;
+            let length = made.vectors.first().map_or(0, Vec::len);
+            return Ok((format!("vectors of {length} numbers"), made.usage));
+        }
+        let question = ModelMessage::user("Answer with the one word OK.");
+        let reply = model.complete(ModelRequest::new(vec![question])).await?;
+        Ok((reply.text, reply.usage))
+    };
+    let timeout = ModelError::Timeout { silence: PATIENCE };
+    let answer = tokio::time::timeout(PATIENCE, asked).await;
+    let answer = answer.unwrap_or(Err(timeout));
+    let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let mut verdict = Verdict {
+        id: id.to_owned(),
+        ok: answer.is_ok(),
+        millis,
+        text: None,
+        usage: None,
+        failure: None,
+        key_is_good: true,
+    };
+    match answer {
+        Ok((text, usage)) => (verdict.text, verdict.usage) = (Some(text), usage),
+        Err(error) => {
+            verdict.key_is_good = matches!(
+                error,
+                ModelError::RateLimited { .. } | ModelError::Credits { .. }
+            );
+            verdict.failure = Some(ServiceError::refused(error.to_string(), hint(&error)));
+        }
+    }
+    verdict
+}
+
+fn hint(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Auth { .. } => {
+            "see that the key is whole, belongs to this provider, and may use this model"
+        }
+        ModelError::Credits { .. } => "the key is right; its account needs credit",
+        ModelError::RateLimited { .. } => "the key is right; try again later",
+        ModelError::BadRequest { .. } => {
+            "see that the model's name is one the provider knows, and that base_url and wire fit"
+        }
+        ModelError::Unreachable { .. } => "see that base_url is right and its server runs",
+        ModelError::Malformed { .. } => "see that base_url and wire fit each other",
+        ModelError::Timeout { .. } | ModelError::CutStream | ModelError::Server { .. } => {
+            "the server has trouble of its own; try again later"
+        }
+        ModelError::ContextLength { .. } | ModelError::Exhausted { .. } => {
+            "this model cannot be used for anything"
+        }
+    }
+}

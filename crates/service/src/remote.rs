@@ -1,0 +1,262 @@
+//! The remote face of the registry: programs elsewhere connect by Socket.IO, call methods, and
+//! offer methods of their own. Compat(newage): names, namespaces and shapes are those that clients
+//! of SillyTavern-NewAge send and read. Here are who is connected, rooms, offers and what each event
+//! does; packets and connections are the server's, which it lends as a [`Wire`].
+
+mod access;
+mod auth;
+mod clients;
+mod debug;
+mod events;
+mod forward;
+mod function_call;
+mod functions;
+mod identity;
+mod llm;
+mod names;
+mod namespace;
+mod newage;
+mod offers;
+mod pairing;
+mod paths;
+mod peer;
+mod progress;
+mod quiet;
+mod record;
+mod repeats;
+mod rooms;
+mod roster;
+mod sillytavern;
+mod statics;
+mod wire;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use callgate_agent::Agent;
+use callgate_gate::Gate;
+use callgate_store::Store;
+use serde_json::Value as Json;
+use tokio::sync::watch;
+
+pub use events::event_name;
+pub use identity::{Origin, Rights, Standing};
+pub use llm::Outlet;
+pub use namespace::{Answer, Call, Handled, Namespace};
+pub use pairing::{ClientKey, METHOD, METHODS, OPERATOR, Pairing};
+pub use peer::{Peer, Unanswered};
+pub use roster::Roster;
+pub use statics::StaticFile;
+pub use wire::{Gone, Wire};
+
+use quiet::quietly;
+
+/// For a CONNECT to be answered.
+const ADMISSION: Duration = Duration::from_secs(10);
+
+/// What the operator decides.
+#[derive(Clone, Debug)]
+pub struct RemoteSettings {
+    /// How long a call of another client's function may take.
+    pub call_within: Duration,
+    /// How long a connection may have no seat in any namespace.
+    pub join_within: Duration,
+    pub max_connections: usize,
+    /// Pages that may connect besides those of this machine and our own; `*` is every page.
+    pub origins: Vec<String>,
+    /// Files and folders that no client may read, write or serve.
+    pub restricted_files: Vec<String>,
+}
+
+impl Default for RemoteSettings {
+    fn default() -> Self {
+        RemoteSettings {
+            call_within: Duration::from_secs(5),
+            join_within: Duration::from_secs(20),
+            max_connections: 10_000,
+            origins: Vec::new(),
+            restricted_files: Vec::new(),
+        }
+    }
+}
+
+/// Clones share everything.
+#[derive(Clone)]
+pub struct Remote(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    gate: Gate,
+    settings: RemoteSettings,
+    namespaces: HashMap<&'static str, Arc<Namespace>>,
+    roster: Roster,
+    newage: newage::NewAge,
+    /// True while methods are still on their way, as after a start.
+    loading: watch::Sender<bool>,
+    offers: offers::Offers,
+    statics: statics::Statics,
+    /// Made when models are known, some time after the first client may come.
+    agent: OnceLock<Agent>,
+}
+
+impl Remote {
+    pub fn new(store: Store, gate: Gate, settings: RemoteSettings) -> Self {
+        let namespaces = namespaces().into_iter();
+        let root = store.files().remote_path();
+        let paths = Arc::new(paths::Paths::new(root, &settings.restricted_files));
+        let statics = statics::Statics::new(store.clone(), paths.clone());
+        for method in functions::all(&store, &paths, &statics) {
+            let name = method.info().name.clone();
+            if let Err(error) = gate.register(method) {
+                tracing::error!(name, %error, "a function of remote clients is not offered");
+            }
+        }
+        let within = settings.call_within;
+        let remote = Remote(Arc::new(Shared {
+            store,
+            gate,
+            settings,
+            namespaces: namespaces
+                .map(|namespace| (namespace.name(), Arc::new(namespace)))
+                .collect(),
+            roster: Roster::default(),
+            newage: newage::NewAge::default(),
+            loading: watch::Sender::new(false),
+            offers: offers::Offers::default(),
+            statics,
+            agent: OnceLock::new(),
+        }));
+        let call_client = forward::CallClient::new(Arc::downgrade(&remote.0), within);
+        if let Err(error) = remote.gate().register(Arc::new(call_client)) {
+            tracing::error!(%error, "clients cannot call each other");
+        }
+        remote
+    }
+
+    /// Who connects, and whether it may sit in `namespace`. `Err` is what the client is told.
+    pub async fn admit(
+        &self,
+        namespace: &Namespace,
+        auth: &Json,
+        origin: Origin<'_>,
+        wire: Arc<dyn Wire>,
+    ) -> Result<Peer, String> {
+        let deciding = quietly(Box::pin(async {
+            let identity = identity::Identity::establish(self, auth, origin).await?;
+            let peer = Peer::new(self, namespace, wire, identity);
+            namespace.admit(self, &peer).await?;
+            // Last: who is not let in takes no name either.
+            names::claim(self, &peer).await?;
+            Ok(peer)
+        }));
+        match tokio::time::timeout(ADMISSION, deciding).await {
+            Ok(Ok(decided)) => decided,
+            Ok(Err(_)) | Err(_) => Err("The server could not decide. Try again.".to_owned()),
+        }
+    }
+
+    /// What a client has declared for this path of a URL. Blocks: it opens the file.
+    pub fn static_file(&self, path: &str) -> Option<StaticFile> {
+        self.0.statics.file(path)
+    }
+
+    /// What clients declared before the last restart is served again.
+    pub async fn load(&self) {
+        self.0.statics.load().await;
+    }
+
+    /// Hangs up on everybody; clients come back when there is somebody to come back to.
+    pub fn close(&self) {
+        for peer in self.roster().clients() {
+            for socket in self.roster().sockets(peer.client()) {
+                socket.hang_up();
+            }
+        }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub fn gate(&self) -> &Gate {
+        &self.0.gate
+    }
+
+    pub fn settings(&self) -> &RemoteSettings {
+        &self.0.settings
+    }
+
+    /// Told when clients come, go or ask to be let in.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.0.roster.changes()
+    }
+
+    pub fn roster(&self) -> &Roster {
+        &self.0.roster
+    }
+
+    /// `None` until it is known which models answer.
+    pub fn agent(&self) -> Option<&Agent> {
+        self.0.agent.get()
+    }
+
+    /// Once; a second agent is ignored.
+    pub fn attach(&self, agent: Agent) {
+        let _ = self.0.agent.set(agent);
+    }
+
+    /// How clients without a key get in.
+    pub fn clients(&self) -> Pairing<'_> {
+        Pairing(self)
+    }
+
+    fn offers(&self) -> &offers::Offers {
+        &self.0.offers
+    }
+
+    pub fn namespace(&self, name: &str) -> Option<&Arc<Namespace>> {
+        self.0.namespaces.get(name)
+    }
+
+    /// While it is true, a call of a function that is not there waits for it.
+    pub fn set_loading(&self, loading: bool) {
+        self.0.loading.send_replace(loading);
+    }
+
+    pub fn is_loading(&self) -> bool {
+        *self.0.loading.borrow()
+    }
+
+    pub async fn settled(&self) {
+        // The sender lives as long as we do.
+        let _ = self
+            .0
+            .loading
+            .subscribe()
+            .wait_for(|loading| !loading)
+            .await;
+    }
+
+    fn newage(&self) -> &newage::NewAge {
+        &self.0.newage
+    }
+
+    /// Where messages to sessions of remote clients leave.
+    pub fn outlet(&self) -> Outlet {
+        Outlet(self.clone())
+    }
+}
+
+/// Every namespace there is; each is a file.
+fn namespaces() -> Vec<Namespace> {
+    let mut all = vec![Namespace::new("/"), function_call::namespace()];
+    all.extend(newage::namespaces());
+    all
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,160 @@
+//! Who a client is, decided before its CONNECT is answered. Rights come from a verified key or
+//! from the operator's approval; what a client says of itself gives none.
+
+use callgate_contract::{Allowed, SessionKey, SessionType};
+use callgate_store::StoreError;
+use serde_json::Value as Json;
+use uuid::Uuid;
+
+use super::{Remote, names, newage::NOT_TRUSTED, pairing::PAIRED};
+
+/// Characters of what a client says of itself.
+const MAX_NAME: usize = 128;
+const MAX_DESCRIPTION: usize = 1024;
+
+/// Compat(newage): the words its clients look for.
+pub(super) const INVALID_KEY: &str = "Invalid key.";
+
+/// Where a client speaks from, as its connection shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The page that it runs in, where it is one.
+    pub page: Option<&'a str>,
+    /// On this machine, and through no proxy.
+    pub is_here: bool,
+}
+
+/// What a client may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rights {
+    /// On this machine, without a key: the first steps of a client that wants to be let in.
+    Guest,
+    /// Holds a key, or was approved.
+    Client,
+    /// Holds the operator's key: also administers the others. Compat(newage): what it takes a
+    /// `monitor` for.
+    Operator,
+}
+
+/// What a client says of itself, and where it speaks from.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub(super) client: String,
+    pub(super) session: SessionKey,
+    pub(super) identity: String,
+    pub(super) kind: String,
+    pub(super) description: String,
+    pub(super) origin: Option<String>,
+}
+
+/// What a client may do, and by which key.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub rights: Rights,
+    /// The id of its key, which is no secret.
+    pub key: Option<String>,
+    pub methods: Allowed,
+    /// The key is worth what the operator has said of the client.
+    pub(super) paired: bool,
+    /// The key is this client's alone, and so are its sessions, whichever of its keys it uses.
+    pub(super) owned: bool,
+    /// A client among others: its key is of scope `methods`, or it was approved.
+    pub(super) full: bool,
+    /// It may ask for answers.
+    pub(super) chats: bool,
+}
+
+impl Identity {
+    /// `Err` is what the client is told.
+    pub(super) async fn establish(
+        remote: &Remote,
+        auth: &Json,
+        from: Origin<'_>,
+    ) -> Result<(Identity, Standing), String> {
+        let said = |field: &str| auth.get(field).and_then(name_of);
+        let claimed = said("clientId");
+        let key = auth.get("key").and_then(Json::as_str).map(str::trim);
+        let origin = from.page;
+        let (client, standing) = match key {
+            None | Some("" | "getKey") => guest(remote, claimed, from).await?,
+            Some(text) => keyed(remote, claimed, text, origin).await?,
+        };
+        let identity = match standing.rights {
+            // Who is nobody yet has no instances either.
+            Rights::Guest => client.clone(),
+            Rights::Client | Rights::Operator => said("identity").unwrap_or_else(|| client.clone()),
+        };
+        let session = SessionKey::new("remote", SessionType::FriendMessage, &client);
+        let description = auth.get("desc").and_then(Json::as_str).unwrap_or_default();
+        Ok((
+            Identity {
+                session: session.map_err(|error| error.to_string())?,
+                identity,
+                client,
+                kind: said("clientType").unwrap_or_default(),
+                description: description.chars().take(MAX_DESCRIPTION).collect(),
+                origin: origin.map(str::to_owned),
+            },
+            standing,
+        ))
+    }
+}
+
+async fn guest(
+    remote: &Remote,
+    claimed: Option<String>,
+    from: Origin<'_>,
+) -> Result<(String, Standing), String> {
+    if !from.is_here {
+        return Err(NOT_TRUSTED.to_owned());
+    }
+    let client = claimed.unwrap_or_else(|| format!("guest-{}", Uuid::now_v7().simple()));
+    names::admit_guest(remote, &client, from.page).await?;
+    Ok((client, Standing::guest()))
+}
+
+async fn keyed(
+    remote: &Remote,
+    claimed: Option<String>,
+    text: &str,
+    origin: Option<&str>,
+) -> Result<(String, Standing), String> {
+    let invalid = || INVALID_KEY.to_owned();
+    let store = remote.store();
+    let key = store.keys().verify(text).await.map_err(unsure)?;
+    let key = key.ok_or_else(invalid)?;
+    let standing = Standing::of(&key);
+    let Some(owner) = key.client else {
+        let client = claimed.unwrap_or_else(|| names::of_key(&key.id));
+        return Ok((client, standing));
+    };
+    if claimed.is_some_and(|claimed| claimed != owner) {
+        return Err(invalid());
+    }
+    if !key.scopes.iter().any(|scope| scope == PAIRED) {
+        return Ok((owner, standing));
+    }
+    // Worth what the operator said of the one page or program that it was given to.
+    let known = store.clients().find(&owner).await.map_err(unsure)?;
+    let known = known.filter(|known| {
+        known.key.as_deref() == Some(key.id.as_str()) && known.origin.as_deref() == origin
+    });
+    let state = known.ok_or_else(invalid)?.state;
+    Ok((owner, Standing::paired(Some(key.id), state)))
+}
+
+pub(super) fn unsure(error: StoreError) -> String {
+    tracing::warn!(%error, "a client cannot be recognised");
+    "The server cannot verify keys now.".to_owned()
+}
+
+/// A name that can be shown and compared: text or a number, without control characters.
+fn name_of(said: &Json) -> Option<String> {
+    let name = match said {
+        Json::String(name) => name.trim().to_owned(),
+        Json::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let fits = !name.is_empty() && name.chars().count() <= MAX_NAME;
+    (fits && !name.chars().any(char::is_control)).then_some(name)
+}

@@ -1,0 +1,312 @@
+//! Our own agent as one that answers: a request becomes a message of the client's session, or of the
+//! room's, and what the turn sends goes back as answers. What finds nobody connected stays in the
+//! outbox and goes out when somebody comes.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use callgate_agent::{Override, TurnEvent, Watch};
+use callgate_contract::{BoxFuture, Message, Mode, Outbox, Part, Role, SessionKey, SessionType};
+use callgate_store::{Incoming, NewRoomMessage, Room, Sender, Store, StoreError};
+use serde_json::{Map, json};
+use uuid::Uuid;
+
+use super::{
+    NON_STREAM,
+    answer::{refuse, status},
+    request::Asked,
+    stream::Stream,
+    talk,
+};
+use crate::remote::{Call, Peer, Remote, locked, rooms};
+
+/// As which clients name it: requests to the server itself are ours to answer.
+pub(in crate::remote) const NAME: &str = "server";
+
+/// Of sessions that are a room's or a client's own.
+const PLATFORM: &str = "remote";
+
+/// Compat(newage): taken once it is stored, answered later.
+pub(super) async fn ask(
+    call: &Call,
+    asked: Arc<Asked>,
+    room: Option<&Room>,
+    text: &str,
+    role: Role,
+) -> Result<(), String> {
+    let (remote, peer) = (call.remote.clone(), &call.peer);
+    let Some(agent) = remote.agent().cloned() else {
+        remote.newage().chat.forget(&asked);
+        return Err("No model answers yet: the server is starting.".to_owned());
+    };
+    let session = match room {
+        Some(room) => SessionKey::new(PLATFORM, SessionType::GroupMessage, &room.name),
+        None => Ok(peer.session().clone()),
+    };
+    let session = session.map_err(|error| error.to_string())?;
+    let incoming = Incoming {
+        session: session.clone(),
+        sender: Sender {
+            id: peer.user(),
+            name: peer.identity().to_owned(),
+        },
+        parts: vec![Part::text(text)],
+        // A request that is repeated, after a broken connection say, is the same message.
+        message_id: Some(format!("{}:{}", peer.client(), asked.id)),
+        hidden: false,
+        mentioned: true,
+    };
+    let overrule = Override {
+        role: Some(role),
+        debounce: Some(Duration::ZERO),
+        ..Override::default()
+    };
+    let answering = Answering::enter(&remote, &session, &asked).await;
+    let accepted = agent.accept(incoming, overrule, answering.watch()).await;
+    let accepted = accepted.map_err(|error| {
+        tracing::error!(%session, %error, "a remote request could not be stored");
+        remote.newage().chat.forget(&asked);
+        "The message could not be stored: send it again. The server's log says why.".to_owned()
+    })?;
+    tokio::spawn(async move {
+        let arrived = accepted.outcome().await;
+        if arrived.is_ok() {
+            agent.deliver(&session).await;
+        }
+        drop(answering);
+        match arrived {
+            Ok(_) => {
+                remote.newage().chat.forget(&asked);
+                status(&remote, &asked, None, "completed");
+            }
+            Err(error) => {
+                tracing::warn!(%session, %error, "a remote request was not answered");
+                refuse(&remote, &asked, &error.to_string());
+            }
+        }
+    });
+    Ok(())
+}
+
+/// The requests that our agent is answering, by session and in order.
+pub(super) type Current = Mutex<HashMap<SessionKey, Vec<Arc<Turn>>>>;
+
+/// One request while it is answered. Words are shown while they come: a plugin's, and in tool mode
+/// the model's. What code mode's model writes is mostly code, and only what it sends is for people.
+pub(super) struct Turn {
+    remote: Remote,
+    asked: Arc<Asked>,
+    hearers: Vec<Peer>,
+    mode: Mode,
+    live: Mutex<Live>,
+}
+
+/// The message on its way, to those who read streams.
+struct Live {
+    output: String,
+    streams: Vec<Stream>,
+    /// Code mode's model has the word.
+    writes_code: bool,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Live {
+            output: Uuid::now_v7().to_string(),
+            streams: Vec::new(),
+            writes_code: false,
+        }
+    }
+}
+
+impl Turn {
+    /// Of the message that goes out now; what is said from here on belongs to the next.
+    fn output(&self) -> String {
+        let mut live = locked(&self.live);
+        let next = Live {
+            writes_code: live.writes_code,
+            ..Live::default()
+        };
+        std::mem::replace(&mut *live, next).output
+    }
+
+    fn hear(&self, event: &TurnEvent) {
+        let mut live = locked(&self.live);
+        match event {
+            TurnEvent::Text { .. } if live.writes_code => {}
+            TurnEvent::Text { text } => {
+                if live.streams.is_empty() {
+                    let about = json!({
+                        "streamId": live.output,
+                        "outputId": live.output,
+                        "requestId": self.asked.id,
+                        "source": "server",
+                    });
+                    let open = |peer| Stream::open(&self.remote, peer, &about);
+                    live.streams = self.hearers.iter().map(open).collect();
+                }
+                live.streams.iter().for_each(|stream| stream.write(text));
+            }
+            // What was said so far was not the answer.
+            TurnEvent::Round { .. } | TurnEvent::Restarted => {
+                *live = Live {
+                    writes_code: self.mode == Mode::Code,
+                    ..Live::default()
+                }
+            }
+            TurnEvent::Code { .. } => live.writes_code = false,
+            TurnEvent::Finished { .. } => *live = Live::default(),
+            _ => {}
+        }
+    }
+}
+
+/// While it lives, what leaves the session answers its request.
+struct Answering {
+    session: SessionKey,
+    turn: Arc<Turn>,
+}
+
+impl Answering {
+    async fn enter(remote: &Remote, session: &SessionKey, asked: &Arc<Asked>) -> Self {
+        let mode = mode_of(remote.store(), session).await.unwrap_or_default();
+        let turn = Arc::new(Turn {
+            remote: remote.clone(),
+            asked: asked.clone(),
+            hearers: asked.hearers(remote).await,
+            mode,
+            live: Mutex::default(),
+        });
+        let mut current = locked(&remote.newage().chat.current);
+        let turns = current.entry(session.clone()).or_default();
+        turns.push(turn.clone());
+        Answering {
+            session: session.clone(),
+            turn,
+        }
+    }
+
+    fn watch(&self) -> Watch {
+        let turn = self.turn.clone();
+        Watch::new(move |event| turn.hear(&event))
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let mut current = locked(&self.turn.remote.newage().chat.current);
+        if let Some(turns) = current.get_mut(&self.session) {
+            turns.retain(|turn| !Arc::ptr_eq(turn, &self.turn));
+            if turns.is_empty() {
+                current.remove(&self.session);
+            }
+        }
+    }
+}
+
+/// In which the session's next turn will be.
+async fn mode_of(store: &Store, session: &SessionKey) -> Result<Mode, StoreError> {
+    if let Some(mode) = store.settings().session(session).await?.value.mode {
+        return Ok(mode);
+    }
+    let conversations = store.conversations();
+    let current = conversations.current(session).await?;
+    let conversation = conversations.get_or_create(session, current).await?;
+    let persona = store.personas().answering(&conversation).await?;
+    Ok(persona.map_or_else(Mode::default, |persona| persona.mode))
+}
+
+/// Where messages to remote clients leave: to the sockets of the session's client, or of its room.
+#[derive(Clone)]
+pub struct Outlet(pub(crate) Remote);
+
+impl Outlet {
+    /// Are messages of this session for remote clients?
+    pub fn serves(&self, session: &SessionKey) -> bool {
+        session.platform() == PLATFORM
+    }
+}
+
+impl Outbox for Outlet {
+    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move { deliver(&self.0, id, message).await })
+    }
+}
+
+async fn deliver(remote: &Remote, id: i64, message: &Message) -> Result<(), String> {
+    let place = message.session.id();
+    let listeners: Vec<String> = match message.session.kind() {
+        SessionType::GroupMessage => {
+            let room = remote
+                .store()
+                .rooms()
+                .get(place)
+                .await
+                .map_err(|error| error.to_string())?;
+            let members = room.map(|room| room.members).unwrap_or_default();
+            members.into_iter().map(|member| member.identity).collect()
+        }
+        _ => vec![place.to_owned()],
+    };
+    let turn = locked(&remote.newage().chat.current)
+        .get(&message.session)
+        .and_then(|turns| turns.first().cloned());
+    let request = turn.as_ref().map(|turn| turn.asked.id.clone());
+    let output = turn.map_or_else(|| format!("message-{id}"), |turn| turn.output());
+    let words: Vec<_> = message.parts.iter().filter_map(Part::words).collect();
+    let data = words.join("\n");
+    let told = json!({
+        "type": NON_STREAM,
+        "data": data,
+        "parts": message.parts,
+        "source": "server",
+        "requestId": request,
+        "outputId": output,
+    });
+    let mut heard = false;
+    let names = listeners.iter().map(String::as_str);
+    for peer in rooms::all_bearing(remote, "/llm", names) {
+        heard |= peer.emit("message", std::slice::from_ref(&told)).is_ok();
+    }
+    if !heard {
+        return Err("nobody of it is connected".to_owned());
+    }
+    let mut body = Map::new();
+    body.insert("data".to_owned(), json!(data));
+    body.insert("requestId".to_owned(), json!(request));
+    let said = NewRoomMessage {
+        identity: NAME.to_owned(),
+        is_response: true,
+        waiting: false,
+        body,
+    };
+    // It was heard, whether the room keeps it or not.
+    let _ = talk::say(remote, place, said).await;
+    Ok(())
+}
+
+/// What waits for a client that has come, and for its rooms.
+pub(super) fn catch_up(remote: &Remote, peer: &Peer) {
+    let Some(agent) = remote.agent().cloned() else {
+        return;
+    };
+    let own = peer.session().clone();
+    let mut names = vec![peer.client().to_owned(), peer.identity().to_owned()];
+    names.dedup();
+    let remote = remote.clone();
+    tokio::spawn(async move {
+        agent.deliver(&own).await;
+        let mut rooms = Vec::new();
+        for name in &names {
+            rooms.extend(remote.store().rooms().of(name).await.unwrap_or_default());
+        }
+        for room in rooms {
+            if let Ok(session) = SessionKey::new(PLATFORM, SessionType::GroupMessage, &room) {
+                agent.deliver(&session).await;
+            }
+        }
+    });
+}

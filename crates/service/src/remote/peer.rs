@@ -1,0 +1,233 @@
+//! [`Peer`]: one client's socket in one namespace, as handlers see it. It can be told things, in
+//! order, and asked things; it never shows the id by which its connection could be taken over.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use callgate_contract::SessionKey;
+use serde_json::Value as Json;
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::{
+    Gone, Remote, Wire,
+    identity::{Identity, Rights, Standing},
+    locked,
+    namespace::Namespace,
+};
+
+/// How much may wait for a client before a stream of events to it should pause.
+const COMFORTABLE: usize = 256 << 10;
+const AGAIN: Duration = Duration::from_millis(2);
+
+/// Clones are the same peer.
+#[derive(Clone)]
+pub struct Peer(Arc<State>);
+
+struct State {
+    remote: Remote,
+    wire: Arc<dyn Wire>,
+    namespace: &'static str,
+    /// What the client is told as its socket id.
+    public_id: String,
+    number: u64,
+    identity: Identity,
+    /// Changes when the operator approves or revokes; read once per call.
+    standing: RwLock<Arc<Standing>>,
+    left: AtomicBool,
+    asked: AtomicU64,
+    /// Who waits for which answer.
+    asks: Mutex<HashMap<u64, oneshot::Sender<Json>>>,
+}
+
+/// Why a client's answer did not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unanswered {
+    #[error("the client is gone")]
+    Gone,
+    #[error("the client did not answer in time")]
+    Late,
+}
+
+impl Peer {
+    pub(super) fn new(
+        remote: &Remote,
+        namespace: &Namespace,
+        wire: Arc<dyn Wire>,
+        (identity, standing): (Identity, Standing),
+    ) -> Self {
+        Peer(Arc::new(State {
+            remote: remote.clone(),
+            wire,
+            namespace: namespace.name(),
+            public_id: Uuid::now_v7().simple().to_string(),
+            number: remote.roster().next_number(),
+            identity,
+            standing: RwLock::new(Arc::new(standing)),
+            left: AtomicBool::new(false),
+            asked: AtomicU64::new(0),
+            asks: Mutex::default(),
+        }))
+    }
+
+    /// The id the client calls itself by. Of those that were let in, all under this id act for one
+    /// and the same user.
+    pub fn client(&self) -> &str {
+        &self.0.identity.client
+    }
+
+    /// Tells instances of one client apart; the client's id where it does not say.
+    pub fn identity(&self) -> &str {
+        &self.0.identity.identity
+    }
+
+    /// What the client says it is. Compat(newage): `SillyTavern`, `monitor` or anything; it gives
+    /// no rights.
+    pub fn kind(&self) -> &str {
+        &self.0.identity.kind
+    }
+
+    pub fn description(&self) -> &str {
+        &self.0.identity.description
+    }
+
+    /// The page that the client runs in, where it is one.
+    pub fn origin(&self) -> Option<&str> {
+        self.0.identity.origin.as_deref()
+    }
+
+    pub fn namespace(&self) -> &'static str {
+        self.0.namespace
+    }
+
+    pub fn standing(&self) -> Arc<Standing> {
+        let standing = self.0.standing.read();
+        standing
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone()
+    }
+
+    pub fn rights(&self) -> Rights {
+        self.standing().rights
+    }
+
+    /// The person on whose behalf this client acts, in the gate's words.
+    pub fn user(&self) -> String {
+        self.standing().user(self.client())
+    }
+
+    /// The chat of this client alone.
+    pub fn session(&self) -> &SessionKey {
+        &self.0.identity.session
+    }
+
+    /// Tells the client, after everything it was told before.
+    pub fn emit(&self, event: &str, arguments: &[Json]) -> Result<(), Gone> {
+        self.tell(event, arguments, None)
+    }
+
+    /// Waits until the client has read most of what it was told: for streams, before each piece.
+    pub async fn ready(&self) -> Result<(), Gone> {
+        while !self.has_left() {
+            if self.0.wire.waiting() <= COMFORTABLE {
+                return Ok(());
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+        Err(Gone)
+    }
+
+    /// Tells the client and waits for what its callback says, null if it says nothing.
+    pub async fn ask(
+        &self,
+        event: &str,
+        arguments: &[Json],
+        within: Duration,
+    ) -> Result<Json, Unanswered> {
+        let id = self.0.asked.fetch_add(1, Ordering::Relaxed);
+        let (tell, answer) = oneshot::channel();
+        locked(&self.0.asks).insert(id, tell);
+        let _forget = Forget(self, id);
+        let told = self.tell(event, arguments, Some(id));
+        told.map_err(|Gone| Unanswered::Gone)?;
+        match tokio::time::timeout(within, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(Unanswered::Gone),
+            Err(_) => Err(Unanswered::Late),
+        }
+    }
+
+    /// Ends this socket; the connection and its other namespaces stay.
+    pub fn disconnect(&self) {
+        self.0.wire.leave(self.namespace());
+        self.leave();
+    }
+
+    /// Ends the whole connection.
+    pub(super) fn hang_up(&self) {
+        self.0.wire.hang_up();
+    }
+
+    pub fn has_left(&self) -> bool {
+        self.0.left.load(Ordering::Acquire)
+    }
+
+    fn tell(&self, event: &str, arguments: &[Json], id: Option<u64>) -> Result<(), Gone> {
+        if self.has_left() {
+            return Err(Gone);
+        }
+        self.0.wire.event(self.namespace(), event, arguments, id)
+    }
+
+    /// What the client says to what it was asked.
+    pub fn answered(&self, id: u64, answer: Json) {
+        if let Some(tell) = locked(&self.0.asks).remove(&id) {
+            // Who asked may have stopped waiting.
+            let _ = tell.send(answer);
+        }
+    }
+
+    /// Nobody reaches it any more.
+    pub fn leave(&self) {
+        if !self.0.left.swap(true, Ordering::AcqRel) {
+            self.0.remote.roster().remove(self);
+        }
+        // Whoever waits for an answer hears at once that none will come.
+        locked(&self.0.asks).clear();
+    }
+
+    pub(super) fn change_standing(&self, standing: Standing) {
+        let held = self.0.standing.write();
+        *held.unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(standing);
+    }
+
+    /// What the client is told as its socket id.
+    pub fn public_id(&self) -> &str {
+        &self.0.public_id
+    }
+
+    /// Orders peers by when they came.
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
+    }
+}
+
+impl PartialEq for Peer {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+struct Forget<'a>(&'a Peer, u64);
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        locked(&self.0.0.asks).remove(&self.1);
+    }
+}

@@ -1,0 +1,224 @@
+//! What the owner of a data directory can be asked, by its own command line or by another process
+//! through the control socket, and what it tells meanwhile. The answer is the JSON that `--json`
+//! prints.
+
+use std::path::PathBuf;
+
+pub use crate::Event;
+use callgate_contract::{JournalId, Mode, Role, SessionKey};
+use callgate_store::{CostBy, Decision, NewPersona};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::ServiceError;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Request {
+    Run(RunCode),
+    /// Of a run that another process asked for.
+    Cancel {
+        run: JournalId,
+    },
+    Call(CallMethod),
+    Methods {
+        /// As callers of this session see them.
+        session: SessionKey,
+    },
+    Method {
+        name: String,
+    },
+    Approvals {
+        all: bool,
+    },
+    Answer {
+        id: i64,
+        answer: Verdict,
+        always: bool,
+    },
+    ApprovalRules,
+    RevokeRule {
+        id: i64,
+    },
+    NewKey(NewKey),
+    Keys,
+    RevokeKey {
+        id: String,
+    },
+    Clients,
+    DecideClient {
+        id: String,
+        approve: bool,
+    },
+    Send(SendMessage),
+    /// Hear what goes out in a session, until the asker leaves.
+    Listen {
+        session: SessionKey,
+    },
+    /// Of the turn that runs in a session.
+    Stop {
+        session: SessionKey,
+    },
+    Sessions,
+    Session {
+        session: SessionKey,
+        /// Newest rows of the log.
+        limit: u32,
+    },
+    Fork {
+        session: SessionKey,
+        upto: Option<u64>,
+    },
+    /// Into a file of the asker's, who is the same user.
+    Export {
+        session: SessionKey,
+        turn: Option<JournalId>,
+        file: PathBuf,
+    },
+    Personas,
+    Persona {
+        name: String,
+    },
+    SetPersona(SetPersona),
+    /// As another program had it.
+    TakePersona {
+        persona: SetPersona,
+        replace: bool,
+    },
+    DeletePersona {
+        name: String,
+    },
+    Prompt {
+        session: SessionKey,
+        user: String,
+        mode: Option<Mode>,
+    },
+    Models,
+    Cost {
+        by: CostBy,
+        since: Timestamp,
+    },
+    /// From their files; also those that came or went since.
+    ReloadPlugins {
+        /// All of them if left out.
+        name: Option<String>,
+    },
+    /// By the name of its folder, why each installed plugin that failed did.
+    PluginErrors,
+    PluginConfig {
+        name: String,
+        /// What to change.
+        set: serde_json::Map<String, Json>,
+    },
+    /// Serves a client of MCP that the asker speaks for; events are `open`, then each `line` of ours.
+    McpOpen {
+        /// Chosen by the asker.
+        connection: String,
+    },
+    McpSay {
+        connection: String,
+        /// None: there will be no more.
+        line: Option<String>,
+    },
+    /// Those whose tools are methods.
+    McpServers,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NewKey {
+    /// None: what every remote client may.
+    pub scopes: Vec<String>,
+    /// The only client that may use it.
+    pub client: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SendMessage {
+    pub text: String,
+    pub session: SessionKey,
+    pub user: String,
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
+}
+
+/// `None` leaves a field as it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SetPersona {
+    pub name: String,
+    pub prompt: Option<String>,
+    pub mode: Option<Mode>,
+    /// Empty leaves the choice to the session.
+    pub model: Option<String>,
+    pub methods: Option<Methods>,
+    /// User and assistant in turn; empty removes them.
+    pub dialogs: Option<Vec<String>>,
+}
+
+impl SetPersona {
+    /// All of it, under another name if one is given.
+    pub fn from_card(persona: NewPersona, name: Option<String>) -> Self {
+        SetPersona {
+            name: name.unwrap_or(persona.name),
+            prompt: Some(persona.system_prompt),
+            mode: Some(persona.mode),
+            model: Some(persona.model.unwrap_or_default()),
+            methods: Some(persona.methods.map_or(Methods::All, Methods::Only)),
+            dialogs: Some(persona.begin_dialogs.unwrap_or_default()),
+        }
+    }
+}
+
+/// Which methods a persona holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Methods {
+    All,
+    Only(Vec<String>),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunCode {
+    /// Chosen by who asks, so that they can cancel it.
+    pub run: JournalId,
+    pub code: String,
+    pub session: SessionKey,
+    pub user: String,
+    pub timeout_seconds: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CallMethod {
+    pub method: String,
+    /// An object by name or an array by position.
+    pub arguments: Json,
+    pub session: SessionKey,
+    pub user: String,
+    pub role: Role,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Allow,
+    Deny,
+}
+
+impl From<Verdict> for Decision {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Allow => Decision::Allow,
+            Verdict::Deny => Decision::Deny,
+        }
+    }
+}
+
+/// An answer on the control socket.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Done(Json),
+    Failed(ServiceError),
+    /// The owner is about to end and has done nothing: ask the next one.
+    Closing,
+}

@@ -1,0 +1,429 @@
+//! [`Service`]: the parts of the product put together on one data directory. It neither parses nor
+//! prints, and it knows no surface.
+
+mod approvals;
+mod calls;
+mod capsules;
+mod clients;
+mod mcp;
+mod models;
+mod operations;
+mod outlets;
+mod personas;
+mod plugin_web;
+mod plugins;
+mod recovery;
+mod runs;
+mod sessions;
+mod turns;
+
+pub use outlets::OPENAI_PLATFORM;
+pub use plugin_web::{Passing, Unpassed, Visit, Webhook};
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use callgate_agent::{Agent, Coder, CostReport, Watch, search::Meanings};
+use callgate_builtins::fetch::Fetcher;
+use callgate_contract::{
+    Budget, Caller, Cancel, Exposure, Grant, JournalId, NamedModel, OutputListener, Role,
+    SessionKey, Surface,
+};
+use callgate_gate::{Gate, signature};
+use callgate_plugins::mcp::McpServers;
+use callgate_sandbox::Jail;
+use callgate_store::Store;
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+use tokio::sync::OnceCell;
+
+use crate::{
+    Counted, ErrorCode, Hear, Hint, Metrics, Now, Remote, ServiceError,
+    config::{self, Config},
+    packages,
+    plugins::GivenPlugin,
+    request::Request,
+};
+
+use plugins::{Loading, Shelf};
+use runs::Running;
+
+/// Messages that one run or call may send.
+const MESSAGES: u64 = 1_000;
+
+/// Where to work, and how.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub data: PathBuf,
+    /// Where changes of the configuration are written.
+    pub file: PathBuf,
+    pub config: Config,
+    /// A model that this process alone has, besides the configured ones.
+    pub model: Option<String>,
+    /// The only model, in the place of all others.
+    pub only_model: Option<NamedModel>,
+    /// Plugins that this process alone has, besides the installed ones.
+    pub plugins: Vec<PathBuf>,
+    /// The same, once they are read.
+    pub given: Vec<GivenPlugin>,
+}
+
+impl Settings {
+    /// The defaults, in a directory of its own.
+    pub fn at(data: PathBuf) -> Self {
+        Settings {
+            file: data.join("callgate.toml"),
+            data,
+            config: Config::default(),
+            model: None,
+            only_model: None,
+            plugins: Vec::new(),
+            given: Vec::new(),
+        }
+    }
+}
+
+/// What the asker wants to hear while it waits. Of another process, only events arrive.
+#[derive(Default)]
+pub struct Observer {
+    pub output: Option<OutputListener>,
+    /// Sees calls as they are answered.
+    pub watch: Watch,
+    /// Told the number and method of each approval the run waits for.
+    pub asked: Option<fn(i64, &str)>,
+    pub events: Option<Hear>,
+    pub cancel: Cancel,
+}
+
+type AgentHook = Box<dyn FnOnce(&Agent) + Send>;
+
+/// Clones share everything.
+#[derive(Clone)]
+pub struct Service {
+    config: Arc<Config>,
+    data: PathBuf,
+    /// The file that changes are written to, and the configuration as it was last read: what was
+    /// read at the start rules all that cannot change while we run.
+    file: Arc<PathBuf>,
+    configured: Arc<RwLock<Arc<Config>>>,
+    store: Store,
+    gate: Gate,
+    coder: Coder,
+    running: Arc<Running>,
+    /// What began later is ours, and not to be recovered.
+    began: Timestamp,
+    live: Arc<crate::Live>,
+    jail: Arc<Jail>,
+    metrics: Arc<Metrics>,
+    remote: Remote,
+    servers: McpServers,
+    /// The one way to what a URL from a stranger names: from where the operator lets pages be fetched,
+    /// nowhere unless they said so.
+    fetcher: Fetcher,
+    /// What code finds besides the standard library.
+    packages: Vec<String>,
+    model: Option<String>,
+    only_model: Option<NamedModel>,
+    shelf: Arc<Shelf>,
+    loaded: Loading,
+    /// Methods by meaning, once there is an agent.
+    meanings: Meanings,
+    /// Made when it is first needed: models may have to be looked for.
+    agent: Arc<OnceCell<Agent>>,
+    /// Of surfaces that wait for it. A mutex, held for a push or while they are called, once.
+    agent_hooks: Arc<parking_lot::Mutex<Vec<AgentHook>>>,
+}
+
+impl Service {
+    pub async fn open(settings: &Settings) -> Result<Service, ServiceError> {
+        let store = Store::open(settings.config.store(&settings.data)).await?;
+        let gate = Gate::new(store.clone(), settings.config.policy());
+        let built_in = callgate_builtins::with(store.clone(), settings.config.methods()?);
+        let meanings = Meanings::default();
+        let search = callgate_agent::search::methods::all(&gate, &meanings);
+        for method in built_in.into_iter().chain(search) {
+            gate.register(method).map_err(|error| {
+                ServiceError::refused(error.to_string(), "this is a fault of callgate: report it")
+            })?;
+        }
+        let remote = settings.config.remote.settings();
+        let remote = Remote::new(store.clone(), gate.clone(), remote);
+        let servers = McpServers::new(&gate, config::mcp::settings(&settings.config.mcp)?);
+        let installed = packages::installed_at(&settings.data);
+        let packages = packages::list(&settings.data);
+        let jail = settings
+            .config
+            .jail(store.files().sessions_path(), installed);
+        let jail = Arc::new(Jail::new(jail));
+        let metrics = Arc::new(Metrics::new(store.clone()));
+        metrics.watch(&gate);
+        let coder = Coder {
+            gate: gate.clone(),
+            store: store.clone(),
+            sandbox: Arc::new(Counted::new(jail.clone(), metrics.clone())),
+            limits: settings.config.limits(),
+        };
+        let names: Vec<String> = packages
+            .iter()
+            .map(|package| package.name.clone())
+            .collect();
+        let shelf = Shelf::open(settings, gate.clone(), store.clone(), &names)?;
+        Ok(Service {
+            config: Arc::new(settings.config.clone()),
+            data: settings.data.clone(),
+            file: Arc::new(settings.file.clone()),
+            configured: Arc::new(RwLock::new(Arc::new(settings.config.clone()))),
+            store,
+            gate,
+            coder,
+            running: Arc::default(),
+            began: Timestamp::now(),
+            live: Arc::default(),
+            jail,
+            metrics,
+            remote,
+            servers,
+            fetcher: Fetcher::new(settings.config.methods()?.fetch),
+            packages: names,
+            model: settings.model.clone(),
+            only_model: settings.only_model.clone(),
+            shelf: Arc::new(shelf),
+            loaded: Loading::default(),
+            meanings,
+            agent: Arc::default(),
+            agent_hooks: Arc::default(),
+        })
+    }
+
+    /// In a task of its own: what has begun goes on when whoever asked has left.
+    pub async fn detached<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ServiceError>> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let cut_off = |_| {
+            let message = "this was cut off";
+            Err(ServiceError::new(ErrorCode::Internal, message, Hint::Log))
+        };
+        tokio::spawn(work).await.unwrap_or_else(cut_off)
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn config_file(&self) -> &Path {
+        &self.file
+    }
+
+    fn configured(&self) -> Arc<Config> {
+        let configured = self.configured.read();
+        configured.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_configured(&self, config: Config) {
+        let configured = self.configured.write();
+        *configured.unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
+
+    pub fn jail(&self) -> &Arc<Jail> {
+        &self.jail
+    }
+
+    pub fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    pub fn live(&self) -> &Arc<crate::Live> {
+        &self.live
+    }
+
+    /// Of an address that a request names.
+    pub async fn fetch_bytes(&self, url: &str) -> Result<Vec<u8>, String> {
+        let fetched = self.fetcher.bytes(url).await;
+        fetched.map_err(|error| error.to_string())
+    }
+
+    /// What metrics show of this moment.
+    pub fn now(&self) -> Now {
+        let roster = self.remote.roster();
+        let clients = roster.clients();
+        let sockets = clients
+            .iter()
+            .map(|peer| roster.sockets(peer.client()).len());
+        let workers = self.plugins().workers().into_iter();
+        Now {
+            waiting: self.jail.waiting(),
+            sockets: sockets.sum(),
+            clients: clients.len(),
+            workers: workers
+                .map(|worker| {
+                    let name = worker.name().to_owned();
+                    (name, worker.is_running(), worker.ends().0)
+                })
+                .collect(),
+        }
+    }
+
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    pub async fn answer(&self, request: Request, observer: Observer) -> Result<Json, ServiceError> {
+        match request {
+            Request::Run(run) => {
+                self.with_plugins().await;
+                self.with_servers(None).await;
+                self.run(run, observer).await
+            }
+            Request::Cancel { run } => Ok(json!({ "cancelled": self.running.cancel(run) })),
+            Request::Call(call) => {
+                self.with_plugins().await;
+                self.with_servers(Some(&call.method)).await;
+                self.call(call).await
+            }
+            Request::Methods { session } => {
+                self.with_plugins().await;
+                self.with_servers(None).await;
+                self.offer_personas().await?;
+                Ok(self.methods(&session))
+            }
+            Request::Method { name } => {
+                self.with_plugins().await;
+                self.with_servers(Some(&name)).await;
+                self.offer_personas().await?;
+                self.method(&name)
+            }
+            Request::Approvals { all } => self.approvals(all).await,
+            Request::Answer { id, answer, always } => {
+                self.settle(Some("terminal"), id, answer, always).await
+            }
+            Request::ApprovalRules => self.approval_rules().await,
+            Request::RevokeRule { id } => self.revoke_rule(id).await,
+            Request::NewKey(new) => self.new_key(new).await,
+            Request::Keys => Ok(json!(self.store.keys().list().await?)),
+            Request::RevokeKey { id } => self.revoke_key(&id).await,
+            Request::Clients => self.list_clients().await,
+            Request::DecideClient { id, approve } => self.decide_client(&id, approve).await,
+            Request::Send(message) => self.send(message, observer).await,
+            Request::Listen { session } => self.listen(&session, observer).await,
+            Request::Stop { session } => {
+                let stopped = self.agent.get().is_some_and(|agent| agent.stop(&session));
+                Ok(json!({ "stopped": stopped }))
+            }
+            Request::Sessions => self.sessions().await,
+            Request::Session { session, limit } => self.session(&session, limit).await,
+            Request::Fork { session, upto } => self.fork(&session, upto).await,
+            Request::Export {
+                session,
+                turn,
+                file,
+            } => self.export(&session, turn, &file).await,
+            Request::Personas => self.personas().await,
+            Request::Persona { name } => self.persona(&name).await,
+            Request::SetPersona(set) => self.set_persona(set).await,
+            Request::TakePersona { persona, replace } => self.take_persona(persona, replace).await,
+            Request::DeletePersona { name } => self.delete_persona(name).await,
+            Request::Prompt {
+                session,
+                user,
+                mode,
+            } => self.prompt(&session, &user, mode).await,
+            Request::Models => self.list_models().await,
+            Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
+            Request::ReloadPlugins { name } => self.reload_plugins(name).await,
+            Request::PluginErrors => Ok(self.plugin_errors().await),
+            Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
+            Request::McpServers => self.mcp_states().await,
+            // Answered where the protocol is spoken.
+            Request::McpOpen { .. } | Request::McpSay { .. } => Ok(Json::Null),
+        }
+    }
+
+    fn methods(&self, session: &SessionKey) -> Json {
+        let surfaces = [
+            Surface::Code,
+            Surface::ToolCall,
+            Surface::Remote,
+            Surface::Plugin,
+        ];
+        let mut methods = Vec::new();
+        for surface in surfaces {
+            let caller = self.caller(session.clone(), String::new(), surface, JournalId::fresh());
+            methods.extend(self.gate.catalogue(&caller));
+        }
+        methods.sort_by(|one, other| one.info().name.cmp(&other.info().name));
+        methods.dedup_by(|one, other| one.info().name == other.info().name);
+        // What the host offers to plugin code would bury the rest; by name each is still shown.
+        methods.retain(|method| method.info().exposure != Exposure::PLUGINS);
+        methods
+            .iter()
+            .map(|method| {
+                let info = method.info();
+                json!({
+                    "name": info.name,
+                    "kind": info.kind,
+                    "origin": info.origin,
+                    "title": info.title,
+                    "description": info.description,
+                    "signature": signature(info),
+                })
+            })
+            .collect()
+    }
+
+    fn method(&self, name: &str) -> Result<Json, ServiceError> {
+        let Some(method) = self.gate.find(name) else {
+            return Err(ServiceError::refused(
+                format!("no method '{name}'"),
+                "see them all with `callgate methods`",
+            ));
+        };
+        let info = method.info();
+        Ok(json!({
+            "name": info.name,
+            "kind": info.kind,
+            "origin": info.origin,
+            "title": info.title,
+            "description": info.description,
+            "signature": signature(info),
+            "doc": info.doc,
+            "parameters": info.parameters,
+            "exposure": info.exposure,
+            "effect": info.effect,
+            "deadline_seconds": info.deadline.as_secs_f64(),
+        }))
+    }
+
+    /// Whoever can type commands on this data directory is its operator.
+    fn caller(
+        &self,
+        session: SessionKey,
+        user: String,
+        surface: Surface,
+        journal: JournalId,
+    ) -> Caller {
+        let budget = Budget::new(self.config.limits().calls, MESSAGES);
+        Caller {
+            session,
+            user,
+            role: Role::Operator,
+            surface,
+            journal,
+            depth: 0,
+            grant: Arc::new(Grant {
+                budget,
+                ..Grant::everything()
+            }),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Direct calls: one method, called by the operator through the gate, with a journal of its own.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Arguments, Caller, Cancel, Grant, JournalId, Onlooker, Role, Surface, json as value_json,
+};
+use callgate_gate::CallError;
+use callgate_store::RunStart;
+use serde_json::{Value as Json, json};
+
+use super::Service;
+use crate::{ServiceError, request::CallMethod};
+
+impl Service {
+    pub async fn call(&self, request: CallMethod) -> Result<Json, ServiceError> {
+        let arguments = arguments(request.arguments)?;
+        self.offer_personas().await?;
+        let id = JournalId::fresh();
+        let held = self.running.enter(id, Cancel::default());
+        let surface = self.surface(&request.method, request.role);
+        let mut caller = self.caller(request.session, request.user, surface, id);
+        caller.role = request.role;
+        let made = self.make(&caller, &request.method, arguments).await?;
+        drop(held);
+        if matches!(made, Err(CallError::ApprovalPending { .. }))
+            && let Some(continued) = self.continue_answered(id).await
+        {
+            return continued;
+        }
+        Ok(made?)
+    }
+
+    /// The operator may call whatever an AI may, from the side that the method is open to.
+    fn surface(&self, method: &str, role: Role) -> Surface {
+        let sides = [Surface::Remote, Surface::Code, Surface::ToolCall];
+        let open = self.gate.find(method).map(|method| method.info().exposure);
+        match (role, open) {
+            (Role::Operator, Some(open)) => {
+                let mut sides = sides.into_iter();
+                sides
+                    .find(|side| open.admits(*side))
+                    .unwrap_or(Surface::Remote)
+            }
+            _ => Surface::Remote,
+        }
+    }
+
+    /// Makes a call that waited for its approval, with the arguments that were approved.
+    pub(super) async fn call_again(&self, start: RunStart) -> Result<Json, ServiceError> {
+        let approvals = self.store.approvals().list(None).await?;
+        let asked = approvals.into_iter().find(|it| it.ask.journal == start.id);
+        let Some(asked) = asked else {
+            return Err(ServiceError::refused(
+                format!("nothing was asked for {}", start.id.0),
+                "make the call anew with `callgate call`",
+            ));
+        };
+        let arguments = arguments(asked.ask.arguments)?;
+        let mut caller = self.caller(start.session, start.user, start.surface, start.id);
+        caller.role = start.role;
+        caller.grant = Arc::new(Grant {
+            methods: start.allowed,
+            ..Grant::everything()
+        });
+        Ok(self.make(&caller, &asked.ask.method, arguments).await??)
+    }
+
+    async fn make(
+        &self,
+        caller: &Caller,
+        method: &str,
+        arguments: Arguments,
+    ) -> Result<Result<Json, CallError>, ServiceError> {
+        let made = self
+            .gate
+            .call_alone(caller, method, arguments, Onlooker::default());
+        Ok(made.await?.map(
+            |outcome| json!({ "value": value_json::to_json(&outcome.value), "kind": outcome.kind }),
+        ))
+    }
+}
+
+fn arguments(json: Json) -> Result<Arguments, ServiceError> {
+    let read = |json: Json| {
+        value_json::from_json(json).map_err(|error| {
+            ServiceError::refused(
+                format!("the arguments hold {error}"),
+                "docs: {\"$type\", \"value\"} stands for what JSON cannot say",
+            )
+        })
+    };
+    match json {
+        Json::Array(items) => Ok(Arguments {
+            positional: items.into_iter().map(read).collect::<Result<_, _>>()?,
+            named: Vec::new(),
+        }),
+        Json::Object(fields) => {
+            let fields = fields.into_iter();
+            let named = fields.map(|(name, value)| Ok((name, read(value)?)));
+            Ok(Arguments {
+                positional: Vec::new(),
+                named: named.collect::<Result<_, ServiceError>>()?,
+            })
+        }
+        other => Err(ServiceError::refused(
+            format!("the arguments are {other}"),
+            "give a JSON object by name, or an array by position",
+        )),
+    }
+}

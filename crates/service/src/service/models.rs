@@ -1,0 +1,82 @@
+//! Which models there are, and where each comes from.
+
+use callgate_contract::Models;
+use callgate_models::{Demo, LocalServer, USUAL_SERVERS, find, named};
+use serde_json::{Value as Json, json};
+
+use super::Service;
+use crate::ServiceError;
+
+impl Service {
+    /// The configured ones, else what the environment or this machine offers, else the demo; and
+    /// those that were named for this process or as a default, such as a script.
+    pub(super) async fn find_models(&self) -> Result<Models, ServiceError> {
+        if let Some(only) = &self.only_model {
+            let only = self.metrics.metered(only.clone());
+            return Ok(Models::new(only, Vec::new(), None, None));
+        }
+        let settings = self.configured().models()?;
+        let servers: &[LocalServer] = match self.model.as_deref() {
+            Some(model) if model == Demo::ID || model.starts_with(SCRIPT) => &[],
+            _ => USUAL_SERVERS,
+        };
+        let found = find(&settings, |name| std::env::var(name).ok(), servers).await?;
+        let mut others = found.all().to_vec();
+        let first = others.remove(0);
+        let named_here = [
+            &settings.default,
+            &settings.vision,
+            &settings.embedding,
+            &self.model,
+        ];
+        for id in named_here.into_iter().flatten() {
+            let model = named(&found, id)?;
+            if model.id != first.id && others.iter().all(|other| other.id != model.id) {
+                others.push(model);
+            }
+        }
+        let default = self.model.clone().or(settings.default);
+        let models = Models::new(first, others, default, settings.vision);
+        let models = models.map(|model| self.metrics.metered(model));
+        Ok(models.with_embedding(settings.embedding))
+    }
+
+    pub(super) async fn list_models(&self) -> Result<Json, ServiceError> {
+        let agent = self.agent().await?;
+        let default = &agent.models().choose(None).id;
+        let models = agent.models().all().iter();
+        Ok(models
+            .map(|model| {
+                let about = model.model.about();
+                json!({
+                    "id": model.id,
+                    "wire": about.wire,
+                    "name": about.name,
+                    "price": about.price,
+                    "fallback": about.fallback,
+                    "accepts": model.model.accepts(),
+                    "source": self.source(&model.id),
+                    "default": model.id == *default,
+                })
+            })
+            .collect())
+    }
+
+    pub(super) fn source(&self, id: &str) -> &'static str {
+        let local = |server: &LocalServer| id.starts_with(&format!("{}/", server.name));
+        let config = self.configured();
+        if config.models.list.iter().any(|entry| entry.id() == id) {
+            "configuration"
+        } else if id == Demo::ID {
+            "built in"
+        } else if id.starts_with(SCRIPT) {
+            "file"
+        } else if USUAL_SERVERS.iter().any(local) {
+            "this machine"
+        } else {
+            "environment"
+        }
+    }
+}
+
+const SCRIPT: &str = "script:";

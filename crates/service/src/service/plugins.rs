@@ -1,0 +1,423 @@
+//! The plugins of a data directory: installed ones, the operator's functions, and those a command
+//! was given. They are loaded when something first needs them.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use callgate_contract::{Value, json as value_json};
+use callgate_plugins::{
+    Loaded, Plugin, PluginOptions, Plugins, Source, WorkerError,
+    check::CheckReport,
+    install::{Installed, Library},
+    survey::{Survey, survey},
+    watch::Look,
+};
+use serde_json::{Map, Value as Json, json};
+
+use super::{Service, Settings};
+use crate::{ServiceError, plugins::GivenPlugin};
+
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The name of the operator's functions as a plugin.
+const FUNCTIONS: &str = "functions";
+
+/// What the service knows of plugins beside [`Plugins`].
+pub(super) struct Shelf {
+    pub(super) plugins: Plugins,
+    library: Library,
+    /// The folder of the operator's functions.
+    functions: PathBuf,
+    given: Vec<GivenPlugin>,
+    /// What last came of loading each, by path, and what reading told of those that are installed,
+    /// by name. Mutexes held for a look.
+    reports: Mutex<BTreeMap<PathBuf, CheckReport>>,
+    surveys: Mutex<BTreeMap<String, (Look, Survey)>>,
+}
+
+impl Shelf {
+    pub(super) fn open(
+        settings: &Settings,
+        gate: callgate_gate::Gate,
+        store: callgate_store::Store,
+        packages: &[String],
+    ) -> Result<Shelf, ServiceError> {
+        let mut options = PluginOptions::new(&settings.data);
+        // Without an interpreter the first plugin will say so: other commands need none.
+        if let Ok(python) = settings.config.python() {
+            options.python = python;
+        }
+        options.packages = packages.to_vec();
+        options.source_packages = settings.config.plugins.source_packages;
+        let broken = |error: std::io::Error| {
+            let hint = "check the space and the permissions there with `callgate doctor`";
+            ServiceError::refused(format!("plugins cannot be hosted: {error}"), hint)
+        };
+        let environments = callgate_plugins::environment::Environments::new(
+            settings.data.join("environments"),
+            options.python.clone(),
+            callgate_plugins::library(&settings.data).map_err(broken)?,
+        )
+        .building_from_source(settings.config.plugins.source_packages);
+        Ok(Shelf {
+            plugins: Plugins::open(gate, store, options).map_err(broken)?,
+            library: Library::new(&settings.data, environments),
+            functions: settings.data.join(FUNCTIONS),
+            given: settings.given.clone(),
+            reports: Mutex::default(),
+            surveys: Mutex::default(),
+        })
+    }
+
+    pub(super) fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The worker that a plugin of the command line was to run in.
+    pub(super) fn worker_meant(&self, path: &std::path::Path) -> Option<&str> {
+        let mut given = self.given.iter();
+        let found = given.find(|it| it.source.path == path)?;
+        Some(&found.source.worker)
+    }
+
+    /// What last came of loading each plugin, by its path.
+    pub(super) fn reports(&self) -> BTreeMap<PathBuf, CheckReport> {
+        locked(&self.reports).clone()
+    }
+
+    fn functions_source(&self) -> Source {
+        Source {
+            path: self.functions.clone(),
+            flavour: "native".to_owned(),
+            worker: "native".to_owned(),
+            options: Map::from_iter([(FUNCTIONS.to_owned(), json!(true))]),
+        }
+    }
+
+    /// Everything that is to be loaded, with what is known of it.
+    fn sources(&self) -> Vec<GivenPlugin> {
+        let mut sources = Vec::new();
+        if !Look::at(&self.functions).is_empty() {
+            sources.push(unread(self.functions_source()));
+        }
+        let installed = self.library.list().into_iter().filter(|it| it.enabled);
+        sources.extend(installed.map(|plugin| unread(self.source(&plugin))));
+        sources.extend(self.given.iter().cloned());
+        sources
+    }
+
+    fn source(&self, installed: &Installed) -> Source {
+        Source {
+            path: self.library.code(&installed.name),
+            flavour: installed.flavour.clone(),
+            worker: installed.worker.clone(),
+            options: Map::new(),
+        }
+    }
+
+    /// The loaded plugin that somebody means by its id, or by the name of its folder.
+    pub(super) fn find(&self, name: &str) -> Option<Plugin> {
+        let by_id = self.plugins.plugin(name);
+        let plugins = self.plugins.list().into_iter();
+        by_id.or_else(|| plugins.into_iter().find(|it| it.source.name() == name))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
+#[derive(Clone, Copy)]
+enum Need {
+    Now,
+    Later,
+}
+
+fn unread(source: Source) -> GivenPlugin {
+    let survey = Survey {
+        path: source.path.clone(),
+        flavour: Some(source.flavour.clone()),
+        name: source.name(),
+        ..Survey::default()
+    };
+    GivenPlugin {
+        source,
+        survey,
+        notes: Vec::new(),
+    }
+}
+
+impl Service {
+    pub fn plugins(&self) -> &Plugins {
+        &self.shelf.plugins
+    }
+
+    /// Loads what is to be loaded, the first time it is asked; what came of it.
+    pub async fn with_plugins(&self) -> &[CheckReport] {
+        let load = || async {
+            self.servers.start(true).await;
+            let reports = self.load(self.shelf.sources(), Need::Later).await;
+            reports.iter().for_each(tell);
+            reports
+        };
+        self.loaded.get_or_init(load).await
+    }
+
+    /// What plugins ask of the host, also while they load, the agent answers in part.
+    async fn wire_for_plugins(&self) {
+        if let Err(failure) = self.agent.get_or_try_init(|| self.wire()).await {
+            tracing::warn!(
+                reason = failure.message,
+                "plugins cannot reach models or send messages"
+            );
+        }
+    }
+
+    /// Only what the command was given, and nothing that is installed.
+    pub async fn load_given(&self) -> Vec<CheckReport> {
+        self.load(self.shelf.given.clone(), Need::Now).await
+    }
+
+    async fn load(&self, given: Vec<GivenPlugin>, need: Need) -> Vec<CheckReport> {
+        if given.is_empty() {
+            return Vec::new();
+        }
+        self.wire_for_plugins().await;
+        let sources = given.iter().map(|given| given.source.clone()).collect();
+        let mut results = match need {
+            Need::Now => self.shelf.plugins.load(sources).await,
+            Need::Later => self.shelf.plugins.adopt(sources).await,
+        };
+        let mut reports = Vec::new();
+        for given in given {
+            let found = results
+                .iter()
+                .position(|(source, _)| source.path == given.source.path);
+            let Some((_, result)) = found.map(|index| results.remove(index)) else {
+                continue;
+            };
+            let report = report(&given, &result);
+            self.note(&given, &report);
+            reports.push(report);
+        }
+        reports
+    }
+
+    fn note(&self, given: &GivenPlugin, report: &CheckReport) {
+        let path = given.source.path.clone();
+        let name = given.source.name();
+        if let Some(id) = &report.id
+            && self.shelf.library.code(&name) == path
+            && let Err(error) = self.shelf.library.learn(&name, id)
+        {
+            tracing::debug!(%error, "what a plugin calls itself is not noted");
+        }
+        locked(&self.shelf.reports).insert(path, report.clone());
+    }
+
+    /// What reading tells of installed plugins, each read again when its files change.
+    pub(super) async fn surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
+        let looks: Vec<(String, PathBuf, Look)> = installed
+            .iter()
+            .map(|it| (it.name.clone(), self.shelf.library.code(&it.name)))
+            .map(|(name, path)| (name, path.clone(), Look::at(&path)))
+            .collect();
+        let unread: Vec<(String, PathBuf, Look)> = {
+            let known = locked(&self.shelf.surveys);
+            let is_new = |(name, _, look): &&(String, PathBuf, Look)| {
+                known.get(name).is_none_or(|(seen, _)| seen != look)
+            };
+            looks.iter().filter(is_new).cloned().collect()
+        };
+        if !unread.is_empty() {
+            let environments = self.shelf.library.environments().clone();
+            let reading = tokio::task::spawn_blocking(move || {
+                let paths: Vec<&std::path::Path> =
+                    unread.iter().map(|(_, path, _)| path.as_path()).collect();
+                let found = survey(&environments, &paths).unwrap_or_default();
+                unread.into_iter().zip(found).collect::<Vec<_>>()
+            });
+            let read = reading.await.unwrap_or_default();
+            let mut known = locked(&self.shelf.surveys);
+            for ((name, _, look), found) in read {
+                known.insert(name, (look, found));
+            }
+        }
+        let known = locked(&self.shelf.surveys);
+        let named = |(name, _, _): &(String, PathBuf, Look)| {
+            Some((name.clone(), known.get(name)?.1.clone()))
+        };
+        looks.iter().filter_map(named).collect()
+    }
+
+    /// Loads them now, and the operator learns of what did not load.
+    async fn load_and_tell(&self, given: Vec<GivenPlugin>) -> Vec<CheckReport> {
+        let reports = self.load(given, Need::Now).await;
+        reports.iter().for_each(tell);
+        reports
+    }
+
+    /// Loads plugins again from their files; also those that came or went since.
+    pub(super) async fn reload_plugins(&self, name: Option<String>) -> Result<Json, ServiceError> {
+        if self.loaded.get().is_none() {
+            let reports = self.with_plugins().await;
+            let found = wanted(reports, name.as_deref());
+            // What was installed after that loading had begun is not part of it.
+            if !found.is_empty() {
+                return Ok(json!(found));
+            }
+        }
+        let sources = self.shelf.sources();
+        for plugin in self.shelf.plugins.list() {
+            let stays = sources
+                .iter()
+                .any(|it| it.source.path == plugin.source.path);
+            if !stays || is_meant(&plugin.source, &plugin.loaded, name.as_deref()) {
+                self.shelf.plugins.unload(&plugin.loaded.id).await;
+            }
+        }
+        let stays = |path: &PathBuf| sources.iter().any(|it| it.source.path == *path);
+        locked(&self.shelf.reports).retain(|path, _| stays(path));
+        let loaded = self.shelf.plugins.list();
+        let is_loaded =
+            |given: &GivenPlugin| loaded.iter().any(|it| it.source.path == given.source.path);
+        let missing: Vec<GivenPlugin> = sources.into_iter().filter(|it| !is_loaded(it)).collect();
+        let reports = self.load_and_tell(missing).await;
+        Ok(json!(wanted(&reports, name.as_deref())))
+    }
+
+    pub(super) async fn plugin_config(
+        &self,
+        name: &str,
+        set: Map<String, Json>,
+    ) -> Result<Json, ServiceError> {
+        self.with_plugins().await;
+        let Some(plugin) = self.shelf.find(name) else {
+            return Err(ServiceError::refused(
+                format!("no plugin '{name}' is loaded"),
+                "see them all with `callgate plugin list`",
+            ));
+        };
+        let Some(worker) = self.shelf.plugins.worker_of(&plugin.loaded.id) else {
+            return Err(ServiceError::refused(
+                format!("'{name}' has no worker"),
+                "reload it",
+            ));
+        };
+        if !set.is_empty() {
+            let answer = self.set_plugin_config(&plugin, set).await;
+            return answer.map_err(|error| {
+                let hint = "`callgate plugin config NAME` shows the settings and their types";
+                ServiceError::refused(error.to_string(), hint)
+            });
+        }
+        let arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id.clone()))];
+        let answer = worker.ask("config_get", arguments, None).await;
+        let answer =
+            answer.map_err(|error| ServiceError::refused(error.to_string(), "reload it"))?;
+        Ok(value_json::to_json(&answer))
+    }
+
+    /// All of `set` or nothing, used at once; the settings as they are then.
+    pub(super) async fn set_plugin_config(
+        &self,
+        plugin: &Plugin,
+        set: Map<String, Json>,
+    ) -> Result<Json, WorkerError> {
+        let gone = || WorkerError::Unpassable("it has no worker".to_owned());
+        let worker = self.shelf.plugins.worker_of(&plugin.loaded.id);
+        let worker = worker.ok_or_else(gone)?;
+        let values = value_json::from_json(Json::Object(set))
+            .map_err(|error| WorkerError::Unpassable(error.to_string()))?;
+        let id = Value::from(plugin.loaded.id.clone());
+        let arguments = vec![("plugin".to_owned(), id), ("values".to_owned(), values)];
+        let answer = worker.ask("config_set", arguments, None).await?;
+        Ok(value_json::to_json(&answer))
+    }
+
+    /// As long as the service lives: plugins' timers fire, and what changes is loaded again, of the
+    /// operator's functions and of plugins that a command was given.
+    pub fn follow_plugins(&self) {
+        let plugins = self.plugins().clone();
+        tokio::spawn(async move { plugins.keep_time(std::future::pending()).await });
+        let service = self.clone();
+        tokio::spawn(async move {
+            service.with_plugins().await;
+            let given = service.shelf.given.iter().map(|it| it.source.clone());
+            let mut followed: Vec<(Source, Look)> = given
+                .chain([service.shelf.functions_source()])
+                .map(|source| (source.clone(), Look::at(&source.path)))
+                .collect();
+            loop {
+                tokio::time::sleep(LOOK).await;
+                for (source, seen) in &mut followed {
+                    let now = Look::at(&source.path);
+                    if now != *seen {
+                        *seen = now;
+                        service.changed(source).await;
+                    }
+                }
+            }
+        });
+    }
+
+    async fn changed(&self, source: &Source) {
+        tracing::info!(plugin = source.name(), "its files have changed");
+        let plugins = &self.shelf.plugins;
+        let known = plugins
+            .list()
+            .into_iter()
+            .find(|it| it.source.path == source.path);
+        if let Some(known) = known {
+            plugins.unload(&known.loaded.id).await;
+        }
+        if !Look::at(&source.path).is_empty() {
+            self.load_and_tell(vec![unread(source.clone())]).await;
+        }
+    }
+}
+
+fn report(given: &GivenPlugin, result: &Result<Loaded, WorkerError>) -> CheckReport {
+    CheckReport::new(&given.survey, result.as_ref(), given.notes.clone(), &[])
+}
+
+/// The operator learns of what did not load, and of functions that replace others.
+fn tell(report: &CheckReport) {
+    let (plugin, path) = (report.name.as_str(), report.path.as_str());
+    if let Some(error) = &report.error {
+        let hint = report.hint.as_deref().unwrap_or_default();
+        let traceback = report.traceback.as_deref().unwrap_or_default();
+        tracing::warn!(
+            plugin,
+            path,
+            hint,
+            "a plugin does not load: {error}\n{traceback}"
+        );
+    }
+    if plugin == FUNCTIONS {
+        for warning in &report.warnings {
+            tracing::warn!(path, "{warning}");
+        }
+    }
+}
+
+fn is_meant(source: &Source, loaded: &Loaded, name: Option<&str>) -> bool {
+    name.is_none_or(|name| name == loaded.id || name == source.name())
+}
+
+fn wanted<'a>(reports: &'a [CheckReport], name: Option<&str>) -> Vec<&'a CheckReport> {
+    let is_meant = |report: &&CheckReport| {
+        let folder = std::path::Path::new(&report.path).file_name();
+        name.is_none_or(|name| report.id.as_deref() == Some(name) || folder == Some(name.as_ref()))
+    };
+    reports.iter().filter(is_meant).collect()
+}
+
+/// Ready to be given to [`Service`].
+pub(super) type Loading = Arc<tokio::sync::OnceCell<Vec<CheckReport>>>;
