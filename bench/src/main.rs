@@ -80,9 +80,10 @@ fn main() -> anyhow::Result<()> {
         Some(Command::Turns) => runtime.block_on(round::turns(quick))?,
         None => runtime.block_on(round::measure(quick))?,
     };
-    match arguments.json {
-        true => println!("{}", serde_json::to_string_pretty(&table.to_json())?),
-        false => print!("{table}"),
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&table.to_json())?)
+    } else {
+        print!("{table}")
     }
     Ok(())
 }

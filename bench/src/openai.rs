@@ -52,9 +52,10 @@ impl Side {
 
 /// Ours and LiteLLM's in turn.
 pub(crate) async fn measure(quick: bool, table: &mut Table) -> anyhow::Result<()> {
-    let (rounds, during) = match quick {
-        true => (1, Duration::from_millis(500)),
-        false => (4, Duration::from_secs(2)),
+    let (rounds, during) = if quick {
+        (1, Duration::from_millis(500))
+    } else {
+        (4, Duration::from_secs(2))
     };
     let mut ours = Command::new(std::env::current_exe()?);
     let ours = Server::start(ours.arg("openai-server")).context("our own server")?;

@@ -174,9 +174,10 @@ impl Side {
 
 /// Ours and npm's in turn.
 pub(crate) async fn measure(quick: bool, table: &mut Table) -> anyhow::Result<()> {
-    let (rounds, during, idle) = match quick {
-        true => (1, Duration::from_millis(200), IDLE / 10),
-        false => (4, Duration::from_secs(1), IDLE),
+    let (rounds, during, idle) = if quick {
+        (1, Duration::from_millis(200), IDLE / 10)
+    } else {
+        (4, Duration::from_secs(1), IDLE)
     };
     allow_many()?;
     let ours = Server::ours().context("our own server")?;

@@ -44,9 +44,10 @@ pub(crate) struct Soak {
 }
 
 pub(crate) fn soak(runtime: &Runtime, order: &Soak) -> anyhow::Result<()> {
-    match order.in_own_folder {
-        true => in_own_folder(runtime, order),
-        false => start_again(order),
+    if order.in_own_folder {
+        in_own_folder(runtime, order)
+    } else {
+        start_again(order)
     }
 }
 

@@ -111,10 +111,12 @@ impl Row {
             .iter()
             .map(|goal| goal.in_words(|limit| self.number(limit)))
             .collect();
-        let verdict = match self.goals.iter().all(|goal| goal.is_met(measured)) {
-            _ if self.goals.is_empty() => "",
-            true => "ok",
-            false => "miss",
+        let verdict = if self.goals.is_empty() {
+            ""
+        } else if self.goals.iter().all(|goal| goal.is_met(measured)) {
+            "ok"
+        } else {
+            "miss"
         };
         [
             self.what.clone(),

@@ -141,9 +141,10 @@ impl Turns {
         let agent = agent(scene.coder.clone(), Arc::new(Caller("pure")));
         let mut turns = Turns::default();
         for (calls, samples) in CALLS.into_iter().zip(&mut turns.steps) {
-            let times = match quick {
-                true => 1,
-                false => (300 / calls).clamp(2, 100),
+            let times = if quick {
+                1
+            } else {
+                (300 / calls).clamp(2, 100)
             };
             for number in 0..times {
                 let session = format!("bench:FriendMessage:{calls}-{number}");

@@ -190,15 +190,16 @@ impl Case {
             && error.is_none_or(|error| told.contains(&error))
             && calls.is_none_or(|calls| calls as u64 == report.calls)
             && (!matches!(self.sort, Sort::Raises) || report.line == Some(3));
-        match right {
-            true => Ok(()),
-            false => Err(format!(
+        if right {
+            Ok(())
+        } else {
+            Err(format!(
                 "stop {:?}, {} calls, line {:?}, error {told:?}, output {:?}",
                 report.stop,
                 report.calls,
                 report.line,
                 report.stdout.chars().take(200).collect::<String>(),
-            )),
+            ))
         }
     }
 }

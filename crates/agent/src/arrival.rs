@@ -213,13 +213,12 @@ impl Agent {
     ) -> Result<Option<Arrived>, TurnError> {
         let wake = self.wake(row).await?;
         let wanted = wake.wanted;
-        let verdict = match offered && !wake.barred {
-            true => {
-                let verdict = self.offer(row, role, wake, false).await;
-                self.sessions().answered(row.id).await;
-                verdict
-            }
-            false => Verdict::Pass,
+        let verdict = if offered && !wake.barred {
+            let verdict = self.offer(row, role, wake, false).await;
+            self.sessions().answered(row.id).await;
+            verdict
+        } else {
+            Verdict::Pass
         };
         let (log, id) = (self.store().log(), row.id);
         let is_left = verdict == Verdict::Force || verdict == Verdict::Pass && wanted;
@@ -278,9 +277,10 @@ impl Agent {
     /// Of an account on the session's platform: the same id elsewhere is somebody else.
     pub(crate) fn role_of(&self, session: &SessionKey, account: &str) -> Role {
         let mut administrators = self.settings().administrators.iter();
-        match administrators.any(|one| one.is(session.platform(), account)) {
-            true => Role::Operator,
-            false => Role::User,
+        if administrators.any(|one| one.is(session.platform(), account)) {
+            Role::Operator
+        } else {
+            Role::User
         }
     }
 

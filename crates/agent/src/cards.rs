@@ -70,9 +70,10 @@ pub enum Source {
 /// Reads a PNG or JSON; `greeting` chooses among a card's first messages, 0 being the usual one.
 /// Several personas only where the file is a list of AstrBot's.
 pub fn read(bytes: &[u8], greeting: usize) -> Result<Vec<Card>, CardError> {
-    let json = match png::is_png(bytes) {
-        true => parse(&png::character(bytes)?).map_err(CardError::Encoding)?,
-        false => parse(bytes).map_err(CardError::Neither)?,
+    let json = if png::is_png(bytes) {
+        parse(&png::character(bytes)?).map_err(CardError::Encoding)?
+    } else {
+        parse(bytes).map_err(CardError::Neither)?
     };
     let cards = match &json {
         Json::Array(list) => {

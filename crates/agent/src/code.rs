@@ -93,9 +93,10 @@ impl Coder {
         }
         let pending = Some(ApprovalState::Pending);
         let waiting = self.store.approvals().list(pending).await?;
-        match waiting.iter().any(|approval| approval.ask.journal == id) {
-            true => Ok(report),
-            false => Box::pin(self.resume(id, None)).await,
+        if waiting.iter().any(|approval| approval.ask.journal == id) {
+            Ok(report)
+        } else {
+            Box::pin(self.resume(id, None)).await
         }
     }
 

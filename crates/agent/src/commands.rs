@@ -240,14 +240,16 @@ impl Agent {
                     user: &start.user,
                     cancel: &cancel,
                 };
-                match self.compact(&conversation, persona.as_ref(), asker).await? {
-                    true => Ok("Summarised.".into()),
-                    false => Ok("There is nothing to summarise yet.".into()),
+                if self.compact(&conversation, persona.as_ref(), asker).await? {
+                    Ok("Summarised.".into())
+                } else {
+                    Ok("There is nothing to summarise yet.".into())
                 }
             }
-            Command::Stop => Ok(match self.stop(session) {
-                true => "Stopped.".into(),
-                false => "Nothing is being done.".into(),
+            Command::Stop => Ok(if self.stop(session) {
+                "Stopped.".into()
+            } else {
+                "Nothing is being done.".into()
             }),
             Command::Persona(name) => self.choose_persona(session, name).await,
             Command::Model(id) => self.choose_model(session, id).await,

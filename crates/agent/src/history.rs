@@ -31,9 +31,10 @@ pub(crate) fn to_json(message: &ModelMessage) -> Json {
 pub(crate) fn to_plugins_json(message: &ModelMessage) -> Json {
     let mut object = to_json(message);
     if let ModelMessage::Assistant { text, .. } = message {
-        object["content"] = match text.is_empty() {
-            true => Json::Null,
-            false => json!([{"type": "text", "text": text}]),
+        object["content"] = if text.is_empty() {
+            Json::Null
+        } else {
+            json!([{"type": "text", "text": text}])
         };
     }
     object

@@ -150,9 +150,10 @@ impl InFlight {
     fn unclaimed(&self, session: &SessionKey, mut rows: Vec<LogRow>) -> Option<Vec<LogRow>> {
         let state = self.state();
         rows.retain(|row| row.session == *session && !state.rows.contains_key(&row.id));
-        match rows.is_empty() || !state.receiving.contains_key(session) {
-            true => Some(rows),
-            false => None,
+        if rows.is_empty() || !state.receiving.contains_key(session) {
+            Some(rows)
+        } else {
+            None
         }
     }
 

@@ -50,9 +50,10 @@ pub fn system_prompt(context: &PromptContext) -> String {
 
 fn code_contract(context: &PromptContext) -> String {
     let has = |name: &str| context.methods.iter().any(|info| info.name == name);
-    let speak = match has("send_message") {
-        true => "send_message(text)",
-        false => "a method that sends messages, if there is one",
+    let speak = if has("send_message") {
+        "send_message(text)"
+    } else {
+        "a method that sends messages, if there is one"
     };
     let packages = match context.packages {
         [] => "No other package is installed.".to_owned(),

@@ -88,9 +88,10 @@ impl Record {
             ));
         }
         let arguments = request.arguments.clone();
-        let name = match host::is_of_loop(&recorded.intent.method, request.name) {
-            true => &recorded.intent.method,
-            false => request.name,
+        let name = if host::is_of_loop(&recorded.intent.method, request.name) {
+            &recorded.intent.method
+        } else {
+            request.name
         };
         if !self.gate.is_recorded(recorded, name, arguments) {
             let (was, is, place) = (&recorded.intent.method, request.name, request.sequence);

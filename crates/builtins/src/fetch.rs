@@ -153,9 +153,10 @@ impl Fetcher {
             .into_iter()
             .map(|address| SocketAddr::new(address, target.port))
             .collect();
-        match addresses.iter().all(|address| self.policy.admits(*address)) {
-            true => Ok(addresses),
-            false => Err(FetchError::NotPublic { host }),
+        if addresses.iter().all(|address| self.policy.admits(*address)) {
+            Ok(addresses)
+        } else {
+            Err(FetchError::NotPublic { host })
         }
     }
 

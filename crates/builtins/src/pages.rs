@@ -22,9 +22,10 @@ pub(crate) fn page(
             "'{source}' has {count} pages: there is no page {number}"
         )));
     };
-    let more = match index + 1 < count {
-        true => format!("\n[go on with {call}({source:?}, page={})]", number + 1),
-        false => String::new(),
+    let more = if index + 1 < count {
+        format!("\n[go on with {call}({source:?}, page={})]", number + 1)
+    } else {
+        String::new()
     };
     Ok(format!("[{from}, page {number} of {count}]\n{page}{more}"))
 }

@@ -97,9 +97,10 @@ fn due(
             written(now, zone.clone())
         )));
     }
-    match now.duration_until(due) <= FURTHEST {
-        true => Ok(due),
-        false => Err(too_far()),
+    if now.duration_until(due) <= FURTHEST {
+        Ok(due)
+    } else {
+        Err(too_far())
     }
 }
 

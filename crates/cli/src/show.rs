@@ -62,9 +62,10 @@ fn coloured(on: bool, colour: Colour, text: &str) -> String {
         Colour::Yellow => 33,
         Colour::Cyan => 36,
     };
-    match on {
-        true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-        false => text.to_owned(),
+    if on {
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
     }
 }
 
@@ -136,12 +137,11 @@ pub fn table(rows: &[Vec<String>]) -> String {
 pub fn shortened(text: &str, limit: usize) -> String {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(limit).collect();
-    match short.len() < text.trim_end().len() {
-        true => {
-            let room = limit.saturating_sub(1);
-            format!("{}…", short.chars().take(room).collect::<String>())
-        }
-        false => short,
+    if short.len() < text.trim_end().len() {
+        let room = limit.saturating_sub(1);
+        format!("{}…", short.chars().take(room).collect::<String>())
+    } else {
+        short
     }
 }
 

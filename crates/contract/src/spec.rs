@@ -73,9 +73,10 @@ impl MethodSpec {
             .deadline
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         MethodInfo {
-            title: match self.title.is_empty() {
-                true => self.name.clone(),
-                false => self.title,
+            title: if self.title.is_empty() {
+                self.name.clone()
+            } else {
+                self.title
             },
             name: self.name,
             aliases: self.aliases,

@@ -147,9 +147,10 @@ fn union(alternatives: Vec<String>) -> String {
         }
     }
     kept.sort_by_key(|name| name == "None");
-    match kept.is_empty() {
-        true => "Any".to_owned(),
-        false => kept.join(" | "),
+    if kept.is_empty() {
+        "Any".to_owned()
+    } else {
+        kept.join(" | ")
     }
 }
 

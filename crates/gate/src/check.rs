@@ -50,9 +50,10 @@ impl Checker {
     fn reason(&self, error: &ValidationError<'_>, arguments: &[(String, Value)]) -> String {
         let (place, value) = locate(error, arguments);
         let wrong = self.what_is_wrong(error, value);
-        match place.is_empty() {
-            true => wrong,
-            false => format!("argument '{place}' {wrong}"),
+        if place.is_empty() {
+            wrong
+        } else {
+            format!("argument '{place}' {wrong}")
         }
     }
 

@@ -126,11 +126,14 @@ impl Gate {
     ) -> Result<Outcome, CallError> {
         let entry = self.resolve_for(caller, request.name);
         let admitted = self.admit(caller, request.name, entry.clone());
-        let admitted = admitted.and_then(|entry| match way.blocking && !entry.info().leaf {
-            true => Err(CallError::NotLeaf {
-                method: entry.info().name.clone(),
-            }),
-            false => Ok(entry),
+        let admitted = admitted.and_then(|entry| {
+            if way.blocking && !entry.info().leaf {
+                Err(CallError::NotLeaf {
+                    method: entry.info().name.clone(),
+                })
+            } else {
+                Ok(entry)
+            }
         });
         self.make(caller, request, entry, admitted, Some(way)).await
     }

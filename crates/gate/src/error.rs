@@ -137,8 +137,9 @@ fn place(surface: Surface) -> &'static str {
 }
 
 fn maybe_done(effectful: bool) -> &'static str {
-    match effectful {
-        true => "; it may still have taken effect",
-        false => "",
+    if effectful {
+        "; it may still have taken effect"
+    } else {
+        ""
     }
 }

@@ -13,9 +13,10 @@ use crate::{annotation::annotation, python};
 /// the signature then ends in `**kwargs`, as it does where the schema admits further names.
 pub fn signature(info: &MethodInfo) -> String {
     let parameters = Signature::new(info).parameters_text;
-    match info.returns.is_empty() {
-        true => format!("({parameters})"),
-        false => format!("({parameters}) -> {}", info.returns),
+    if info.returns.is_empty() {
+        format!("({parameters})")
+    } else {
+        format!("({parameters}) -> {}", info.returns)
     }
 }
 

@@ -36,9 +36,10 @@ pub async fn find(
         let id = twice.id.clone();
         return Err(InvalidModel::Twice { id });
     }
-    let first = match models.is_empty() {
-        true => demo(),
-        false => models.remove(0),
+    let first = if models.is_empty() {
+        demo()
+    } else {
+        models.remove(0)
     };
     let (default, vision) = (settings.default.clone(), settings.vision.clone());
     let embedding = settings.embedding.clone();

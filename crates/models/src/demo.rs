@@ -75,12 +75,11 @@ fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
              callgate.toml."
         ));
     };
-    match request.tools.is_empty() {
-        true => {
-            let code = code::code(wish, said, &about, offers(request, "recall"));
-            words(&format!("{LABEL}\n```python\n{}\n```", code.trim_end()))
-        }
-        false => call(wish, &about),
+    if request.tools.is_empty() {
+        let code = code::code(wish, said, &about, offers(request, "recall"));
+        words(&format!("{LABEL}\n```python\n{}\n```", code.trim_end()))
+    } else {
+        call(wish, &about)
     }
 }
 
@@ -136,10 +135,7 @@ fn wish(said: &str) -> Option<(Wish, String)> {
         _ => line,
     };
     let about = line.trim_matches([' ', ':', ',', '.', '!', '?', '：', '，', '。', '！', '？']);
-    let about = match about.is_empty() {
-        true => "Hello!",
-        false => about,
-    };
+    let about = if about.is_empty() { "Hello!" } else { about };
     Some((wish, about.to_owned()))
 }
 
@@ -165,9 +161,10 @@ fn offers(request: &ModelRequest, method: &str) -> bool {
         ModelMessage::System { text } => text.contains(&signature),
         _ => false,
     };
-    match request.tools.is_empty() {
-        true => request.messages.iter().any(prompted),
-        false => request.tools.iter().any(|tool| tool.name == method),
+    if request.tools.is_empty() {
+        request.messages.iter().any(prompted)
+    } else {
+        request.tools.iter().any(|tool| tool.name == method)
     }
 }
 

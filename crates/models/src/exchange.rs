@@ -213,9 +213,10 @@ struct Read {
 
 async fn read(open: &mut Open, silence: Duration) -> Result<Read, ModelError> {
     let complete = open.decoder.is_complete();
-    let silence = match complete {
-        true => silence.min(GRACE),
-        false => silence,
+    let silence = if complete {
+        silence.min(GRACE)
+    } else {
+        silence
     };
     let bytes = match open.answer.chunk(silence).await {
         Ok(bytes) => bytes,

@@ -58,9 +58,10 @@ pub(crate) fn reported(error: &Json) -> ModelError {
 
 /// An answer of this wire was expected.
 pub(crate) fn no_json(body: &str) -> ModelError {
-    let message = match is_page(body) {
-        true => format!("a web page ({}); is base_url right?", shown(body)),
-        false => shown(body),
+    let message = if is_page(body) {
+        format!("a web page ({}); is base_url right?", shown(body))
+    } else {
+        shown(body)
     };
     ModelError::Malformed { message }
 }
@@ -157,9 +158,10 @@ fn is_page(body: &str) -> bool {
 
 /// Of a web page its title, of a long text its beginning.
 fn shown(body: &str) -> String {
-    let text = match is_page(body) {
-        true => title(body).unwrap_or("a web page"),
-        false => body,
+    let text = if is_page(body) {
+        title(body).unwrap_or("a web page")
+    } else {
+        body
     };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.chars().count() {

@@ -85,13 +85,15 @@ pub(crate) fn apply(wire: Wire, dialect: &Dialect, body: &mut Json, most: u32) {
     match wire {
         Wire::Openai => {
             body.shift_remove("n");
-            let (named, other) = match dialect.max_completion_tokens {
-                true => ("max_completion_tokens", "max_tokens"),
-                false => ("max_tokens", "max_completion_tokens"),
+            let (named, other) = if dialect.max_completion_tokens {
+                ("max_completion_tokens", "max_tokens")
+            } else {
+                ("max_tokens", "max_completion_tokens")
             };
-            match body.contains_key(other) && !body.contains_key(named) {
-                true => lower(body, other, most),
-                false => lower(body, named, most),
+            if body.contains_key(other) && !body.contains_key(named) {
+                lower(body, other, most)
+            } else {
+                lower(body, named, most)
             }
         }
         Wire::Responses => lower(body, "max_output_tokens", most),

@@ -56,8 +56,9 @@ pub(crate) fn line(text: &str) -> Line<'_> {
         return Line::Data(data.strip_prefix(' ').unwrap_or(data));
     }
     // Some servers write a failure in the middle of a stream as a bare object.
-    match text.starts_with('{') {
-        true => Line::Data(text),
-        false => Line::Other,
+    if text.starts_with('{') {
+        Line::Data(text)
+    } else {
+        Line::Other
     }
 }

@@ -79,10 +79,13 @@ fn listed(server: &LocalServer<'_>, body: &str) -> Vec<ModelSettings> {
 /// server listens on everywhere is reached here.
 fn ollama_at(host: &str) -> Option<String> {
     let host = host.trim().trim_end_matches('/');
-    let with_scheme = match host.contains("://") {
-        _ if host.is_empty() => return None,
-        true => host.to_owned(),
-        false => format!("http://{host}"),
+    if host.is_empty() {
+        return None;
+    }
+    let with_scheme = if host.contains("://") {
+        host.to_owned()
+    } else {
+        format!("http://{host}")
     };
     let mut url = reqwest::Url::parse(&with_scheme).ok()?;
     if matches!(url.host_str(), Some("0.0.0.0" | "[::]")) {

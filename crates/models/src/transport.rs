@@ -169,9 +169,10 @@ fn described(error: &reqwest::Error) -> String {
         causes.push(cause.to_string());
         source = cause.source();
     }
-    match causes.is_empty() {
-        true => "the request could not be made".to_owned(),
-        false => causes.join(": "),
+    if causes.is_empty() {
+        "the request could not be made".to_owned()
+    } else {
+        causes.join(": ")
     }
 }
 

@@ -84,9 +84,10 @@ impl Cron {
     fn has_day(&self, moment: DateTime) -> bool {
         let of_month = self.days & bit(moment.day()) != 0;
         let of_week = self.weekdays & bit(moment.weekday().to_sunday_zero_offset()) != 0;
-        match self.either_day {
-            true => of_month || of_week,
-            false => of_month && of_week,
+        if self.either_day {
+            of_month || of_week
+        } else {
+            of_month && of_week
         }
     }
 }
@@ -112,9 +113,12 @@ pub(crate) fn zone(name: Option<&str>) -> Result<TimeZone, String> {
         .filter(|_| is_name)
         .filter_map(|folder| std::fs::read(Path::new(folder).join(name)).ok())
         .find_map(|bytes| TimeZone::tzif(name, &bytes).ok());
-    found.ok_or_else(|| match Path::new(ZONES[0]).is_dir() {
-        true => format!("'{name}' is no time zone: use a name such as 'Asia/Shanghai'"),
-        false => format!("'{name}' is not known here: install the system's package tzdata"),
+    found.ok_or_else(|| {
+        if Path::new(ZONES[0]).is_dir() {
+            format!("'{name}' is no time zone: use a name such as 'Asia/Shanghai'")
+        } else {
+            format!("'{name}' is not known here: install the system's package tzdata")
+        }
     })
 }
 

@@ -84,9 +84,10 @@ impl Environments {
     /// The interpreter of `worker`: its environment's, else the plain one.
     pub fn python(&self, worker: &str) -> PathBuf {
         let own = self.interpreter(worker);
-        match own.is_file() {
-            true => own,
-            false => self.python.clone(),
+        if own.is_file() {
+            own
+        } else {
+            self.python.clone()
         }
     }
 

@@ -43,12 +43,13 @@ pub(crate) fn lane(gate: Gate, identities: Arc<Identities>, worker: Weak<Worker>
         Box::pin(async move {
             let id = asked.id;
             let name = asked.name.clone();
-            let limit = gate
-                .find(&name)
-                .map_or(BLOCKING, |method| match method.info().leaf {
-                    true => method.info().deadline,
-                    false => BLOCKING,
-                });
+            let limit = gate.find(&name).map_or(BLOCKING, |method| {
+                if method.info().leaf {
+                    method.info().deadline
+                } else {
+                    BLOCKING
+                }
+            });
             let patient = worker.filter(|_| limit > BLOCKING);
             let _patient = patient.and_then(|worker| worker.patient());
             let answer = call(&gate, &identities, &link, asked, true);

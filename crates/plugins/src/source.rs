@@ -33,9 +33,10 @@ impl Source {
 
     /// The name of its folder or file, which is also that of its data folder.
     pub fn name(&self) -> String {
-        let stem = match self.path.is_dir() {
-            true => self.path.file_name(),
-            false => self.path.file_stem(),
+        let stem = if self.path.is_dir() {
+            self.path.file_name()
+        } else {
+            self.path.file_stem()
         };
         stem.unwrap_or_default().to_string_lossy().into_owned()
     }

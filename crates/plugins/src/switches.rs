@@ -42,9 +42,10 @@ impl Switches {
         self.load(store).await;
         let mut off = self.look(|off| off.clone().unwrap_or_default());
         let sessions = off.entry(plugin.to_owned()).or_default();
-        match on {
-            true => sessions.remove(&session.to_string()),
-            false => sessions.insert(session.to_string()),
+        if on {
+            sessions.remove(&session.to_string())
+        } else {
+            sessions.insert(session.to_string())
         };
         off.retain(|_, sessions| !sessions.is_empty());
         store.settings().set(SETTING, &off).await?;

@@ -135,9 +135,10 @@ fn landlock() -> Finding {
         wall: Wall::Landlock,
         ok,
         required: true,
-        detail: match ok {
-            true => format!("version {version}"),
-            false => "not enabled; neither code nor plugins run without it".into(),
+        detail: if ok {
+            format!("version {version}")
+        } else {
+            "not enabled; neither code nor plugins run without it".into()
         },
         hint: (!ok).then(|| "boot Linux 5.13 or newer with lsm=landlock,...".into()),
     }
@@ -154,9 +155,10 @@ fn cgroups() -> Finding {
         wall: Wall::Cgroups,
         ok: writable,
         required: false,
-        detail: match writable {
-            true => "writable: all runs together are bounded too",
-            false => "not writable: each run is bounded, all runs together are not",
+        detail: if writable {
+            "writable: all runs together are bounded too"
+        } else {
+            "not writable: each run is bounded, all runs together are not"
         }
         .into(),
         hint: (!writable)

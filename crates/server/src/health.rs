@@ -40,9 +40,10 @@ impl Health {
                 ready
             }
         };
-        match ready {
-            true => Ok("ok\n"),
-            false => Err(Problem::not_ready()),
+        if ready {
+            Ok("ok\n")
+        } else {
+            Err(Problem::not_ready())
         }
     }
 

@@ -78,9 +78,10 @@ fn file(name: &str, bytes: &'static [u8]) -> Response {
         _ => "application/octet-stream",
     };
     // Names of assets hold a hash of their content.
-    let keep = match name.starts_with("assets/") {
-        true => "public, max-age=31536000, immutable",
-        false => "no-cache",
+    let keep = if name.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
     };
     let headers = [
         (header::CONTENT_TYPE, kind),

@@ -77,9 +77,10 @@ async fn open_to_nobody(State(hosts): State<Hosts>, request: Request, next: Next
     }
     let asks_first = request.method() == Method::OPTIONS
         && (request.headers()).contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = match asks_first {
-        true => StatusCode::NO_CONTENT.into_response(),
-        false => next.run(request).await,
+    let mut response = if asks_first {
+        StatusCode::NO_CONTENT.into_response()
+    } else {
+        next.run(request).await
     };
     for name in [
         header::ACCESS_CONTROL_ALLOW_ORIGIN,

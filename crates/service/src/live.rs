@@ -168,9 +168,10 @@ impl Live {
         if let Some(last) = last {
             self.catch_up(&told, &wish, last, &events);
         }
-        match told.closed {
-            true => drop(events.try_send(Heard::Closing)),
-            false => told.readers.push(Reader { wish, events }),
+        if told.closed {
+            drop(events.try_send(Heard::Closing))
+        } else {
+            told.readers.push(Reader { wish, events })
         }
         Subscription(heard)
     }
@@ -286,9 +287,10 @@ impl Outbox for Live {
         {
             heard |= (ear.hear)(event.clone());
         }
-        let answer = match heard {
-            true => Ok(()),
-            false => Err("nobody listens to this session now".to_owned()),
+        let answer = if heard {
+            Ok(())
+        } else {
+            Err("nobody listens to this session now".to_owned())
         };
         Box::pin(std::future::ready(answer))
     }

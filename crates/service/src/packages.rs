@@ -87,9 +87,10 @@ pub fn install(
     }
     tree::tidy(&next).map_err(broken)?;
     tree::replace(&current, &next, &previous).map_err(broken)?;
-    match shared {
-        true => Ok(()),
-        false => tree::remove(&previous).map_err(broken),
+    if shared {
+        Ok(())
+    } else {
+        tree::remove(&previous).map_err(broken)
     }
 }
 

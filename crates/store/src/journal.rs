@@ -78,9 +78,10 @@ impl Journal {
         if !first {
             let known = calls::is_known(write.connection(), journal, sequence).await?;
             write.rollback().await?;
-            return Err(match known {
-                true => StoreError::AlreadyRecorded { journal, sequence },
-                false => StoreError::NeverBegun { journal, sequence },
+            return Err(if known {
+                StoreError::AlreadyRecorded { journal, sequence }
+            } else {
+                StoreError::NeverBegun { journal, sequence }
             });
         }
         self.apply_and_commit(write, journal, changes).await
@@ -126,9 +127,10 @@ impl Journal {
         call: CallIntent,
         outcome: CallOutcome,
     ) -> Result<(), StoreError> {
-        match self.buffer.push(call, outcome)? {
-            true => self.flush().await,
-            false => Ok(()),
+        if self.buffer.push(call, outcome)? {
+            self.flush().await
+        } else {
+            Ok(())
         }
     }
 
@@ -166,9 +168,10 @@ impl Journal {
         let first = rows::finish_run(write.connection(), journal, stop, report, tail).await?;
         write.commit().await?;
         crash_point("journal.after_finish");
-        match first {
-            true => Ok(()),
-            false => Err(self.not_open(journal).await?),
+        if first {
+            Ok(())
+        } else {
+            Err(self.not_open(journal).await?)
         }
     }
 
@@ -179,12 +182,11 @@ impl Journal {
         let mut write = self.write(false).await?;
         let reopened = rows::reopen_run(write.connection(), journal, holder, now).await?;
         write.commit().await?;
-        match reopened {
-            true => Ok(()),
-            false => {
-                self.run(journal).await?;
-                Err(StoreError::Elsewhere(journal))
-            }
+        if reopened {
+            Ok(())
+        } else {
+            self.run(journal).await?;
+            Err(StoreError::Elsewhere(journal))
         }
     }
 
@@ -215,12 +217,11 @@ impl Journal {
         }
         let mut write = self.write(true).await?;
         let life = &self.database.instance.life;
-        match instance::is_ours(write.connection(), journal, life).await? {
-            true => Ok(write),
-            false => {
-                write.rollback().await?;
-                Err(StoreError::Elsewhere(journal))
-            }
+        if instance::is_ours(write.connection(), journal, life).await? {
+            Ok(write)
+        } else {
+            write.rollback().await?;
+            Err(StoreError::Elsewhere(journal))
         }
     }
 

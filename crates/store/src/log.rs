@@ -126,10 +126,11 @@ impl Log<'_> {
         writer.begin().await?;
         let holder = self.0.holder();
         let arrival = insert_incoming(writer.connection(), incoming, reception, holder).await?;
-        match arrival.repeated {
+        if arrival.repeated {
             // Keeps the number for the next row.
-            true => writer.rollback().await?,
-            false => writer.commit().await?,
+            writer.rollback().await?;
+        } else {
+            writer.commit().await?;
         }
         self.0.arrivals.tell(&incoming.session);
         crash_point("log.after_incoming");
@@ -440,11 +441,12 @@ pub(crate) async fn insert_incoming(
     .execute(&mut *connection)
     .await?;
     let repeated = inserted.rows_affected() == 0;
-    let select = match repeated {
-        true => sqlx::query("SELECT * FROM log WHERE session = $1 AND message_id = $2")
+    let select = if repeated {
+        sqlx::query("SELECT * FROM log WHERE session = $1 AND message_id = $2")
             .bind(incoming.session.to_string())
-            .bind(incoming.message_id.clone()),
-        false => sqlx::query("SELECT * FROM log WHERE id = $1").bind(id),
+            .bind(incoming.message_id.clone())
+    } else {
+        sqlx::query("SELECT * FROM log WHERE id = $1").bind(id)
     };
     let row = read(&select.fetch_one(connection).await?)?;
     Ok(Arrival { row, repeated })

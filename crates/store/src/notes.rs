@@ -65,9 +65,10 @@ impl Notes<'_> {
     pub fn check(name: &str, text: &str) -> Result<(), StoreError> {
         check_size("name", name, MAX_NOTE_NAME)?;
         check_size("text", text, MAX_NOTE_TEXT)?;
-        match name.chars().any(char::is_control) {
-            true => Err(StoreError::NoteName),
-            false => Ok(()),
+        if name.chars().any(char::is_control) {
+            Err(StoreError::NoteName)
+        } else {
+            Ok(())
         }
     }
 }

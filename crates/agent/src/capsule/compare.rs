@@ -70,9 +70,12 @@ pub(super) fn compare_turn(gate: &Gate, turn: &TurnRecord, found: &Found) -> Opt
     }
     let finish = turn.finish.as_ref()?;
     let repeatable = !matches!(finish.stop, TurnStop::Cancelled | TurnStop::Budget);
-    compare_messages(turn, found, repeatable).or_else(|| match repeatable {
-        true => compare_end(turn, found),
-        false => None,
+    compare_messages(turn, found, repeatable).or_else(|| {
+        if repeatable {
+            compare_end(turn, found)
+        } else {
+            None
+        }
     })
 }
 
@@ -197,9 +200,10 @@ fn compare_calls(
             ..place.clone()
         };
         let (name, arguments) = (&call.name, arguments(turn, *sequence, call));
-        let known_as = match host::is_of_loop(&recorded.method, name) {
-            true => &recorded.method,
-            false => name,
+        let known_as = if host::is_of_loop(&recorded.method, name) {
+            &recorded.method
+        } else {
+            name
         };
         let is_it = arguments.as_ref().is_some_and(|arguments| {
             gate.is_recorded(&recorded.call(turn.id), known_as, arguments.clone())
@@ -312,9 +316,10 @@ fn compare_end(turn: &TurnRecord, found: &Found) -> Option<Difference> {
 }
 
 fn differing(place: &Place, what: &str, expected: Json, found: Json) -> Option<Difference> {
-    match expected == found {
-        true => None,
-        false => differs(place, what, expected, found),
+    if expected == found {
+        None
+    } else {
+        differs(place, what, expected, found)
     }
 }
 

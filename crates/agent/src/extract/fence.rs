@@ -64,12 +64,13 @@ impl<'a> Fence<'a> {
         if fence.length < 3 {
             return None;
         }
-        match marker == '`' && info.contains('`') {
-            true => fence.in_one_line(),
-            false => Some(Fence {
+        if marker == '`' && info.contains('`') {
+            fence.in_one_line()
+        } else {
+            Some(Fence {
                 language: Language::of(fence.info),
                 ..fence
-            }),
+            })
         }
     }
 
@@ -129,13 +130,15 @@ impl<'a> Fence<'a> {
             if !lexer.in_string() {
                 if let Some(behind) = self.behind(line) {
                     // `behind` ends its line: what is said there, or the next opening, comes next.
-                    let read = match opens(behind) {
-                        true => 0,
-                        false => line.trim_end().len() - behind.len(),
+                    let read = if opens(behind) {
+                        0
+                    } else {
+                        line.trim_end().len() - behind.len()
                     };
-                    let rest = match behind.is_empty() {
-                        true => next,
-                        false => rest.get(read..).unwrap_or(next),
+                    let rest = if behind.is_empty() {
+                        next
+                    } else {
+                        rest.get(read..).unwrap_or(next)
                     };
                     return Some(Block { lines, rest });
                 }

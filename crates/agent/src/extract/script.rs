@@ -88,9 +88,10 @@ fn block(code: &str) -> Option<Evidence> {
         _ => !rest.is_empty(),
     };
     let strong = ["def", "class", "for", "while", "try", "with"].contains(&word);
-    let evidence = match strong {
-        true => Evidence::Strong,
-        false => Evidence::Weak,
+    let evidence = if strong {
+        Evidence::Strong
+    } else {
+        Evidence::Weak
     };
     (BLOCKS.contains(&word) && fits).then_some(evidence)
 }
@@ -99,9 +100,10 @@ fn simple(code: &str) -> Option<Evidence> {
     if let Some((first, rest)) = split_at_depth_zero(code, ';') {
         let rest = rest.trim();
         let first = simple(first.trim())?;
-        return match rest.is_empty() {
-            true => Some(first),
-            false => simple(rest).map(|second| first.max(second)),
+        return if rest.is_empty() {
+            Some(first)
+        } else {
+            simple(rest).map(|second| first.max(second))
         };
     }
     let word = first_word(code);
@@ -139,9 +141,10 @@ fn call_evidence(code: &str) -> Evidence {
     let name = code.split('(').next().unwrap_or_default();
     let arguments = code.get(name.len()..).unwrap_or_default();
     let telling = arguments.contains("\"\"") || arguments.contains('=');
-    match telling || EFFECTS.contains(&name) {
-        true => Evidence::Strong,
-        false => Evidence::Calls,
+    if telling || EFFECTS.contains(&name) {
+        Evidence::Strong
+    } else {
+        Evidence::Calls
     }
 }
 
@@ -159,9 +162,10 @@ fn assignment(code: &str) -> Option<Evidence> {
     let targets = !targets.is_empty() && targets.split(',').all(is_target);
     let value = value.trim();
     let chained = assignment(value).is_some();
-    let evidence = match value.contains("\"\"") {
-        true => Evidence::AssignsText,
-        false => Evidence::Weak,
+    let evidence = if value.contains("\"\"") {
+        Evidence::AssignsText
+    } else {
+        Evidence::Weak
     };
     (targets && (chained || expression(value))).then_some(evidence)
 }

@@ -290,11 +290,12 @@ impl Agent {
     /// Loops within loops, and agents within agents, end somewhere.
     fn within_depth(&self, depth: u8) -> Result<(), MethodError> {
         let limit = self.settings().depth;
-        match depth >= limit {
-            true => Err(MethodError::new(format!(
+        if depth >= limit {
+            Err(MethodError::new(format!(
                 "agents may not be nested deeper than {limit}: do it yourself"
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 }

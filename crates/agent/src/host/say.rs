@@ -104,9 +104,10 @@ impl Agent {
             return row(self, &call, piece.row).await.map(|_| Value::Null);
         };
         let text = piece.text;
-        watch.tell(match piece.thought {
-            true => TurnEvent::Thought { text },
-            false => TurnEvent::Text { text },
+        watch.tell(if piece.thought {
+            TurnEvent::Thought { text }
+        } else {
+            TurnEvent::Text { text }
         });
         Ok(Value::Null)
     }

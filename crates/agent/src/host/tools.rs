@@ -84,9 +84,10 @@ fn info(name: &str, description: &str, parameters: Json) -> MethodInfo {
 fn identifier(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
-    match name.starts_with(|c: char| c.is_numeric()) {
-        true => format!("_{name}"),
-        false => name,
+    if name.starts_with(|c: char| c.is_numeric()) {
+        format!("_{name}")
+    } else {
+        name
     }
 }
 

@@ -139,17 +139,19 @@ fn remark(part: &Part, reply_is_shown: bool) -> Option<String> {
 
 /// Where code finds the attachment; the data itself never stands in a line.
 fn place(url: &str) -> String {
-    match url.starts_with("data:") {
-        true => "not stored".to_owned(),
-        false => format!("at {}", name(url, MAX_PATH)),
+    if url.starts_with("data:") {
+        "not stored".to_owned()
+    } else {
+        format!("at {}", name(url, MAX_PATH))
     }
 }
 
 fn shown(person: &Person) -> String {
     let id = name(person.id, MAX_NAME);
-    match person.nickname.trim().is_empty() || person.nickname == person.id {
-        true => id,
-        false => format!("{id} {}", quoted(person.nickname, MAX_NAME)),
+    if person.nickname.trim().is_empty() || person.nickname == person.id {
+        id
+    } else {
+        format!("{id} {}", quoted(person.nickname, MAX_NAME))
     }
 }
 
@@ -165,10 +167,10 @@ fn text(parts: &[Part]) -> String {
         };
         let words = words.unwrap_or_default();
         let open = text.is_empty() || text.ends_with(' ') || words.starts_with(' ');
-        match after_text && is_text {
-            true => text.push('\n'),
-            false if open => {}
-            false => text.push(' '),
+        if after_text && is_text {
+            text.push('\n');
+        } else if !open {
+            text.push(' ');
         }
         text.push_str(&words);
         after_text = is_text;

@@ -34,9 +34,10 @@ pub(super) fn quoted(text: &str, limit: usize) -> String {
 /// A name as it stands where it is a plain word, else quoted.
 pub(super) fn name(text: &str, limit: usize) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./@+".contains(c);
-    match !text.is_empty() && text.chars().all(plain) && text.chars().count() <= limit {
-        true => text.to_owned(),
-        false => quoted(text, limit),
+    if !text.is_empty() && text.chars().all(plain) && text.chars().count() <= limit {
+        text.to_owned()
+    } else {
+        quoted(text, limit)
     }
 }
 

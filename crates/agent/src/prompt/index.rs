@@ -104,9 +104,10 @@ impl Group<'_> {
         let counts: Vec<usize> = (1..=self.methods.len()).collect();
         let fits = |&count: &usize| self.cost(Shown::Names(count)) <= room;
         // The line with all names may be shorter than one that says how many more there are.
-        match fits(&self.methods.len()) {
-            true => Shown::Names(self.methods.len()),
-            false => Shown::Names(counts.partition_point(fits)),
+        if fits(&self.methods.len()) {
+            Shown::Names(self.methods.len())
+        } else {
+            Shown::Names(counts.partition_point(fits))
         }
     }
 

@@ -40,13 +40,14 @@ pub fn runtime(facts: &Runtime) -> String {
         SessionType::OtherMessage => "a chat of another kind",
     };
     let session = name(&facts.session.to_string(), 200);
-    let user = match facts.user.nickname.is_empty() {
-        true => name(facts.user.id, 64),
-        false => format!(
+    let user = if facts.user.nickname.is_empty() {
+        name(facts.user.id, 64)
+    } else {
+        format!(
             "{} {}",
             name(facts.user.id, 64),
             quoted(facts.user.nickname, 64)
-        ),
+        )
     };
     let mut lines = vec![
         "# This moment".to_owned(),

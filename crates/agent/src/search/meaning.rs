@@ -221,8 +221,9 @@ fn likeness(one: &[f32], other: &[f32]) -> f32 {
         one.iter().zip(other).map(|(one, other)| one * other).sum()
     };
     let lengths = (product(one, one) * product(other, other)).sqrt();
-    match lengths > 0.0 {
-        true => product(one, other) / lengths,
-        false => f32::NEG_INFINITY,
+    if lengths > 0.0 {
+        product(one, other) / lengths
+    } else {
+        f32::NEG_INFINITY
     }
 }

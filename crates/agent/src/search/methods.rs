@@ -101,9 +101,10 @@ async fn search(gate: &Gate, meanings: &Meanings, caller: &Caller, query: &str) 
         .filter_map(|name| infos.iter().find(|info| info.name == name))
         .map(|info| prompt::brief(info))
         .collect();
-    match lines.is_empty() {
-        true => "No method fits these words. Try others, or do without.".to_owned(),
-        false => lines.join("\n"),
+    if lines.is_empty() {
+        "No method fits these words. Try others, or do without.".to_owned()
+    } else {
+        lines.join("\n")
     }
 }
 
@@ -135,9 +136,10 @@ fn describe(gate: &Gate, caller: &Caller, name: &str) -> Result<String, MethodEr
     }
     let index = MethodIndex::new(usable.iter().map(|method| method.info()));
     let near = index.search(name, 3).join(", ");
-    let hint = match near.is_empty() {
-        true => String::new(),
-        false => format!(" Perhaps: {near}."),
+    let hint = if near.is_empty() {
+        String::new()
+    } else {
+        format!(" Perhaps: {near}.")
     };
     let name = prompt::one_line(name, 100);
     Err(MethodError::new(format!(

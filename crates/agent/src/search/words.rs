@@ -131,10 +131,10 @@ fn runs(text: &str) -> Vec<Run> {
         if ends && !word.is_empty() {
             runs.push(Run::Spaced(std::mem::take(&mut word)));
         }
-        match unspaced {
-            true => characters.push(c),
-            false if c.is_alphanumeric() => word.extend(c.to_lowercase()),
-            false => {}
+        if unspaced {
+            characters.push(c);
+        } else if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
         }
         before = c;
     }

@@ -83,15 +83,17 @@ impl Turn {
             Ok(limit) => limit,
             Err(reason) => {
                 self.round -= 1;
-                return Ok(Err(match self.cancel.is_cancelled() {
-                    true => NoReply::Cancelled,
-                    false => NoReply::Budget(reason),
+                return Ok(Err(if self.cancel.is_cancelled() {
+                    NoReply::Cancelled
+                } else {
+                    NoReply::Budget(reason)
                 }));
             }
         };
-        let kept = match self.agent.settings().keep_requests {
-            true => self.kept(&model, &request, altered),
-            false => None,
+        let kept = if self.agent.settings().keep_requests {
+            self.kept(&model, &request, altered)
+        } else {
+            None
         };
         self.agent
             .store()
@@ -117,9 +119,10 @@ impl Turn {
         if let Some(usage) = reply.usage {
             span.record("input_tokens", usage.input);
             span.record("output_tokens", usage.output);
-            self.usage = match self.usage == Usage::default() {
-                true => usage,
-                false => self.usage.plus(usage),
+            self.usage = if self.usage == Usage::default() {
+                usage
+            } else {
+                self.usage.plus(usage)
             };
         }
         let json = serde_json::to_value(&reply).unwrap_or_default();
@@ -150,9 +153,10 @@ impl Turn {
         let model = self.model_for(&request);
         let accepts = model.model.accepts();
         if parts::needs_fitting(&request, accepts) {
-            let folders = match parts::has_files(&request) {
-                true => Some(self.agent.folders(&self.facts.session).await?),
-                false => None,
+            let folders = if parts::has_files(&request) {
+                Some(self.agent.folders(&self.facts.session).await?)
+            } else {
+                None
             };
             parts::fit(&mut request, accepts, folders.as_ref());
         }

@@ -132,9 +132,10 @@ impl Turn {
     /// The script reached its end, and so does the turn. What stood around the code is said only
     /// where nothing else was.
     async fn after_finished(&mut self, said: String) -> Result<Next, TurnError> {
-        let text = match self.has_spoken().await? {
-            true => String::new(),
-            false => said,
+        let text = if self.has_spoken().await? {
+            String::new()
+        } else {
+            said
         };
         Ok(Next::end(TurnStop::Answered, text))
     }

@@ -36,9 +36,10 @@ impl Turn {
             return self.begin_bare().await;
         }
         let shows_chat = self.shows_chat();
-        let rows = match shows_chat {
-            true => self.own(self.rows(ROWS).await?).await?,
-            false => self.rows(NEWEST).await?,
+        let rows = if shows_chat {
+            self.own(self.rows(ROWS).await?).await?
+        } else {
+            self.rows(NEWEST).await?
         };
         let ours = self.system_prompt();
         let system = match &self.shape.system {
@@ -48,23 +49,20 @@ impl Turn {
         self.request.messages.push(ModelMessage::system(system));
         self.push_dialogs();
         let moment = self.moment(&rows).await?;
-        match shows_chat {
-            true => {
-                let mut shown = vec![Part::text(show(&rows))];
-                shown.extend(images(&rows));
-                shown.push(Part::text(moment));
-                self.request
-                    .messages
-                    .push(ModelMessage::User { parts: shown });
-            }
-            false => {
-                self.push_history().await?;
-                let mut asked = parts.clone();
-                asked.push(Part::text(moment));
-                self.request
-                    .messages
-                    .push(ModelMessage::User { parts: asked });
-            }
+        if shows_chat {
+            let mut shown = vec![Part::text(show(&rows))];
+            shown.extend(images(&rows));
+            shown.push(Part::text(moment));
+            self.request
+                .messages
+                .push(ModelMessage::User { parts: shown });
+        } else {
+            self.push_history().await?;
+            let mut asked = parts.clone();
+            asked.push(Part::text(moment));
+            self.request
+                .messages
+                .push(ModelMessage::User { parts: asked });
         }
         let kept = self.show_request(parts.clone()).await;
         if kept != parts {

@@ -52,14 +52,13 @@ impl Turn {
                 (methods, tools)
             }
         };
-        let tools = match last {
-            true => {
-                let words = self.shape.last_words.clone();
-                let words = words.unwrap_or_else(|| texts::LAST_ROUND_TOOLS.to_owned());
-                self.push(ModelMessage::user(words));
-                Shared::default()
-            }
-            false => self.with_own(tools),
+        let tools = if last {
+            let words = self.shape.last_words.clone();
+            let words = words.unwrap_or_else(|| texts::LAST_ROUND_TOOLS.to_owned());
+            self.push(ModelMessage::user(words));
+            Shared::default()
+        } else {
+            self.with_own(tools)
         };
         let reply = match self.ask(tools).await? {
             Ok(reply) => reply,
@@ -107,9 +106,10 @@ impl Turn {
         if !media.is_empty() {
             self.push(ModelMessage::User { parts: media });
         }
-        Ok(match ends {
-            true => Next::end(TurnStop::Answered, ""),
-            false => Next::Again,
+        Ok(if ends {
+            Next::end(TurnStop::Answered, "")
+        } else {
+            Next::Again
         })
     }
 
@@ -152,9 +152,10 @@ impl Turn {
         } else {
             for numbered in numbered {
                 // A history must hold a result for each call, also for those not made.
-                results.push(match self.cancel.is_cancelled() {
-                    true => ToolResult::text(texts::STOPPED),
-                    false => one(numbered).await?,
+                results.push(if self.cancel.is_cancelled() {
+                    ToolResult::text(texts::STOPPED)
+                } else {
+                    one(numbered).await?
                 });
             }
         }
@@ -239,9 +240,10 @@ impl Turn {
             })) => {
                 report.value = Some(json::to_json(&outcome.value));
                 (report.micros, report.replayed) = (outcome.micros, replayed);
-                match of_loop {
-                    true => host::answer_of(&outcome.value),
-                    false => self.result_of(outcome).await?,
+                if of_loop {
+                    host::answer_of(&outcome.value)
+                } else {
+                    self.result_of(outcome).await?
                 }
             }
             Ok(Err(Refusal::Call(error @ CallError::ApprovalPending { .. }))) => {

@@ -76,9 +76,10 @@ impl Turn {
     async fn embed(&mut self, texts: Vec<String>) -> Result<Embeddings, NoVectors> {
         self.round += 1;
         let said: Vec<ModelMessage> = texts.iter().map(ModelMessage::user).collect();
-        let kept = match self.agent.settings().keep_requests {
-            true => serde_json::to_value(ModelRequest::new(said)).ok(),
-            false => None,
+        let kept = if self.agent.settings().keep_requests {
+            serde_json::to_value(ModelRequest::new(said)).ok()
+        } else {
+            None
         };
         let (turn, round) = (self.facts.turn, self.round);
         let turns = self.agent.store().turns();

@@ -98,9 +98,10 @@ impl Heard {
     fn gap(&self) -> &'static str {
         let round = self.told.iter().rev();
         let mut round = round.take_while(|piece| **piece != Told::Round);
-        match round.any(|piece| matches!(piece, Told::Text(_))) {
-            true => "\n\n",
-            false => "",
+        if round.any(|piece| matches!(piece, Told::Text(_))) {
+            "\n\n"
+        } else {
+            ""
         }
     }
 

@@ -205,11 +205,12 @@ async fn an_image_with_its_comment_is_looked_at_in_the_next_round() {
         let troupe = Troupe::new(model, vec![generate_image_with_comment()]).await;
         let report = troupe.hears(Mode::Code, "Draw a cat.").await;
         assert_eq!((report.rounds, troupe.printed().as_str()), (2, ""));
-        let image = match sees {
-            true => Part::Image {
+        let image = if sees {
+            Part::Image {
                 url: PICTURE.into(),
-            },
-            false => Part::text("[image left out: this model cannot take it]"),
+            }
+        } else {
+            Part::text("[image left out: this model cannot take it]")
         };
         assert_eq!(troupe.shown(2), [Part::text("A picture of 'cat'."), image]);
         assert_eq!(troupe.system_rows().await, [""; 0]);

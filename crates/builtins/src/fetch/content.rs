@@ -40,9 +40,10 @@ impl Media {
     pub(super) fn said(content_type: &str) -> Media {
         let mut fields = content_type.split(';');
         let essence = fields.next().unwrap_or_default().trim();
-        let essence = match essence.contains('/') {
-            true => essence.to_ascii_lowercase(),
-            false => "application/octet-stream".to_owned(),
+        let essence = if essence.contains('/') {
+            essence.to_ascii_lowercase()
+        } else {
+            "application/octet-stream".to_owned()
         };
         let charset = fields.find_map(|field| {
             let (name, value) = field.split_once('=')?;
@@ -88,9 +89,10 @@ fn declared_inside(body: &[u8]) -> Option<&'static Encoding> {
         let label = value.split(['"', '\'', ';', ' ', '/', '>', '?']).next()?;
         Encoding::for_label(label.as_bytes())
     };
-    let found = match head.starts_with("<?xml") {
-        true => named("encoding").or_else(|| named("charset")),
-        false => named("charset"),
+    let found = if head.starts_with("<?xml") {
+        named("encoding").or_else(|| named("charset"))
+    } else {
+        named("charset")
     };
     // A declaration that could be read as ASCII is not in UTF-16.
     found.map(|encoding| encoding.output_encoding())

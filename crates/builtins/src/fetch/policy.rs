@@ -96,9 +96,10 @@ pub(super) fn parse(text: &str) -> Result<Url, FetchError> {
 
 /// First of all, since other refusals repeat the URL.
 fn check_length(url: &str) -> Result<(), FetchError> {
-    match url.len() > MAX_URL {
-        true => Err(FetchError::TooLong { limit: MAX_URL }),
-        false => Ok(()),
+    if url.len() > MAX_URL {
+        Err(FetchError::TooLong { limit: MAX_URL })
+    } else {
+        Ok(())
     }
 }
 

@@ -19,25 +19,28 @@ pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Fa
     let (answer, verdict) = match approval.command {
         ApprovalCommand::List { all } => {
             let answer = super::ask(common, Purpose::Look, Request::Approvals { all }).await?;
-            match common.json {
-                true => show::json(&answer),
-                false => show_list(&answer),
+            if common.json {
+                show::json(&answer)
+            } else {
+                show_list(&answer)
             }
             return Ok(ExitCode::SUCCESS);
         }
         ApprovalCommand::Rules => {
             let rules = super::ask(common, Purpose::Look, Request::ApprovalRules).await?;
-            match common.json {
-                true => show::json(&rules),
-                false => show_rules(&rules),
+            if common.json {
+                show::json(&rules)
+            } else {
+                show_rules(&rules)
             }
             return Ok(ExitCode::SUCCESS);
         }
         ApprovalCommand::Revoke { id } => {
             let revoked = super::ask(common, Purpose::Look, Request::RevokeRule { id }).await?;
-            match common.json {
-                true => show::json(&revoked),
-                false => show_revoked(&revoked),
+            if common.json {
+                show::json(&revoked)
+            } else {
+                show_revoked(&revoked)
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -50,9 +53,10 @@ pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Fa
         always: answer.always,
     };
     let settled = super::ask(common, Purpose::Talk, request).await?;
-    match common.json {
-        true => show::json(&settled),
-        false => show_settled(&settled),
+    if common.json {
+        show::json(&settled)
+    } else {
+        show_settled(&settled)
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -30,9 +30,10 @@ pub async fn perform(common: &Common, call: Call) -> Result<ExitCode, Failure> {
         role: Role::Operator,
     });
     let answer = super::ask(common, Purpose::Work, request).await?;
-    match common.json {
-        true => show::json(&answer),
-        false => show::line(&readable(&answer["value"])),
+    if common.json {
+        show::json(&answer)
+    } else {
+        show::line(&readable(&answer["value"]))
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -45,12 +45,11 @@ pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
         settings,
     };
     let at_terminal = std::io::stdin().is_terminal() && !common.json;
-    let mut input = match at_terminal {
-        true => {
-            talk.greet().await?;
-            Input::terminal(talk.settings.data.join("chat_history"))
-        }
-        false => Input::lines(),
+    let mut input = if at_terminal {
+        talk.greet().await?;
+        Input::terminal(talk.settings.data.join("chat_history"))
+    } else {
+        Input::lines()
     };
     let talked = talk.run(&mut input).await;
     if let Some(clock) = talk.clock.take() {
@@ -58,9 +57,10 @@ pub async fn perform(common: &Common, chat: Chat) -> Result<ExitCode, Failure> {
     }
     talk.client.close().await;
     let all_good = talked?;
-    Ok(match at_terminal || all_good {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if at_terminal || all_good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 
@@ -174,9 +174,10 @@ impl Talk {
             model: self.chat.by.model.clone(),
         });
         let screen = Arc::new(Screen::new(self.chat.verbose));
-        let hear = match self.as_json {
-            true => as_lines(),
-            false => Screen::ear(&screen),
+        let hear = if self.as_json {
+            as_lines()
+        } else {
+            Screen::ear(&screen)
         };
         // Unbounded: what is asked waits for an answer, and cannot be many.
         let (tell, news) = mpsc::unbounded_channel();
@@ -206,13 +207,12 @@ impl Talk {
         };
         watching.abort();
         let turn = turn?;
-        match self.as_json {
-            true => show::json(&turn),
-            false => {
-                screen.end();
-                if !send::is_good(&turn) || self.chat.verbose {
-                    send::show_turn(&turn);
-                }
+        if self.as_json {
+            show::json(&turn)
+        } else {
+            screen.end();
+            if !send::is_good(&turn) || self.chat.verbose {
+                send::show_turn(&turn);
             }
         }
         Ok(turn)

@@ -54,9 +54,10 @@ fn show_list(clients: &Json) {
         ]
     };
     let rows: Vec<Vec<String>> = clients.iter().map(row).collect();
-    match rows.is_empty() {
-        true => show::note("no client has come without a key"),
-        false => show::data(&show::table(&rows)),
+    if rows.is_empty() {
+        show::note("no client has come without a key")
+    } else {
+        show::data(&show::table(&rows))
     }
     if let Some(pending) = clients.iter().find(|client| client["state"] == "pending") {
         let id = pending["id"].as_str().unwrap_or_default();

@@ -21,9 +21,10 @@ pub async fn perform(common: &Common, cost: Cost) -> Result<ExitCode, Failure> {
         since: cost.since,
     };
     let answer = super::ask(common, Purpose::Look, request).await?;
-    match common.json {
-        true => show::json(&answer),
-        false => show_report(&read(answer)?),
+    if common.json {
+        show::json(&answer)
+    } else {
+        show_report(&read(answer)?)
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -76,18 +76,20 @@ async fn tour(client: &mut Client, common: &Common, bait: &Path) -> Result<ExitC
         let answer = client.perform(request, Observer::default()).await?;
         let report: RunReport = super::read(answer)?;
         as_promised &= report.stop == step.stop;
-        match common.json {
-            true => told.push(json!({
+        if common.json {
+            told.push(json!({
                 "title": step.title,
                 "code": step.code,
                 "report": report,
-            })),
-            false => show_step(number + 1, step, &report),
+            }))
+        } else {
+            show_step(number + 1, step, &report)
         }
     }
-    match common.json {
-        true => show::json(&json!({ "steps": told })),
-        false => show_next(),
+    if common.json {
+        show::json(&json!({ "steps": told }))
+    } else {
+        show_next()
     }
     if !as_promised {
         return Err(Failure::new(

@@ -22,9 +22,10 @@ pub async fn perform(common: &Common) -> Result<ExitCode, Failure> {
         true => show::json(&json!({ "ok": ok, "checks": checks })),
         false => show_checks(&checks, ok),
     }
-    Ok(match ok {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 
@@ -41,8 +42,9 @@ fn show_checks(checks: &[Check], ok: bool) {
             show::line(&format!("      hint: {hint}"));
         }
     }
-    show::line(match ok {
-        true => "\nThis machine can run the sandbox.",
-        false => "\nThe sandbox cannot run here until what failed is fixed.",
+    show::line(if ok {
+        "\nThis machine can run the sandbox."
+    } else {
+        "\nThe sandbox cannot run here until what failed is fixed."
     });
 }

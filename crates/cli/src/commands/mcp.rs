@@ -103,10 +103,7 @@ async fn elsewhere(data: &Path) -> Result<(), Failure> {
         tokio::select! {
             heard = &mut hearing => {
                 heard?;
-                return match said_all {
-                    true => Ok(()),
-                    false => Err(ended()),
-                };
+                return if said_all { Ok(()) } else { Err(ended()) };
             }
             said = &mut saying, if !said_all => {
                 said?;
@@ -150,9 +147,10 @@ async fn list(common: &Common) -> Result<ExitCode, Failure> {
         let text = |field: &str| server[field].as_str().unwrap_or_default().to_owned();
         let names = server["methods"].as_array().into_iter().flatten();
         let names: Vec<&str> = names.filter_map(Json::as_str).collect();
-        let what = match names.is_empty() {
-            true => text("error"),
-            false => names.join(", "),
+        let what = if names.is_empty() {
+            text("error")
+        } else {
+            names.join(", ")
         };
         vec![text("name"), text("state").replace('_', " "), what]
     };

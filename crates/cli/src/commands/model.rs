@@ -26,9 +26,10 @@ pub async fn perform(common: &Common, model: Model) -> Result<ExitCode, Failure>
 
 async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let models = super::ask(common, Purpose::Look, Request::Models).await?;
-    match common.json {
-        true => show::json(&models),
-        false => show_list(&models),
+    if common.json {
+        show::json(&models)
+    } else {
+        show_list(&models)
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -53,9 +54,10 @@ fn row(model: &Json) -> Vec<String> {
         [] => "text".to_owned(),
         media => format!("text, {}", media.join(", ")),
     };
-    let default = match model["default"] == true {
-        true => "default".to_owned(),
-        false => String::new(),
+    let default = if model["default"] == true {
+        "default".to_owned()
+    } else {
+        String::new()
     };
     let there = format!("{} {}", text("wire"), text("name"));
     vec![

@@ -79,12 +79,13 @@ fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
     let opened = std::fs::File::open(file).map_err(failed)?;
     let mut bytes = Vec::new();
     let read = opened.take(MAX_CARD + 1).read_to_end(&mut bytes);
-    match read.map_err(failed)? as u64 > MAX_CARD {
-        false => Ok(bytes),
-        true => Err(Failure::new(
+    if read.map_err(failed)? as u64 <= MAX_CARD {
+        Ok(bytes)
+    } else {
+        Err(Failure::new(
             format!("{} is larger than 32 MB", file.display()),
             "a character card is a picture of ordinary size",
-        )),
+        ))
     }
 }
 

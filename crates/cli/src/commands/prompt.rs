@@ -22,9 +22,10 @@ pub async fn perform(common: &Common, prompt: Prompt) -> Result<ExitCode, Failur
         mode: prompt.mode.map(Into::into),
     };
     let preview = super::ask(common, Purpose::Look, request).await?;
-    match common.json {
-        true => show::json(&preview),
-        false => show_preview(&preview)?,
+    if common.json {
+        show::json(&preview)
+    } else {
+        show_preview(&preview)?
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -58,9 +58,10 @@ pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
     watching.abort();
     let shown = performed.map_err(Failure::from).and_then(|answer| {
         let report: RunReport = super::read(answer)?;
-        match common.json {
-            true => show::json(&json!(report)),
-            false => show_report(&report, streamed.load(Ordering::Relaxed)),
+        if common.json {
+            show::json(&json!(report))
+        } else {
+            show_report(&report, streamed.load(Ordering::Relaxed))
         }
         Ok(exit_code(report.stop))
     });
@@ -134,9 +135,10 @@ pub async fn interrupted() -> bool {
 }
 
 fn exit_code(stop: Stop) -> ExitCode {
-    match is_good(stop) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if is_good(stop) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
@@ -162,9 +164,10 @@ pub fn show_report(report: &RunReport, streamed: usize) {
         let text = observed(observation);
         show::note(&format!("goes into the next round:\n{text}"));
     }
-    let colour = match is_good(report.stop) {
-        true => Colour::Green,
-        false => Colour::Red,
+    let colour = if is_good(report.stop) {
+        Colour::Green
+    } else {
+        Colour::Red
     };
     show::note(&format!(
         "{} {}",

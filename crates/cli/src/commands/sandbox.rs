@@ -22,9 +22,10 @@ pub async fn perform(common: &Common, sandbox: Sandbox) -> Result<ExitCode, Fail
         install(&settings, packages).await?;
     }
     let contents = contents(&settings)?;
-    match common.json {
-        true => show::json(&contents),
-        false => show_contents(&contents),
+    if common.json {
+        show::json(&contents)
+    } else {
+        show_contents(&contents)
     }
     Ok(ExitCode::SUCCESS)
 }

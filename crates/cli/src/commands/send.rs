@@ -54,9 +54,10 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
     let turn = client.perform(Request::Send(message), observer).await;
     watching.abort();
     let shown = turn.map(|turn| {
-        match as_json {
-            true => show::json(&turn),
-            false => show_turn(&turn),
+        if as_json {
+            show::json(&turn)
+        } else {
+            show_turn(&turn)
         }
         exit_code(&turn)
     });
@@ -127,9 +128,10 @@ pub fn show_parts(parts: &[Part]) {
 /// How the turn ended, in a line.
 pub fn show_turn(turn: &Json) {
     let stop = turn["stop"].as_str().unwrap_or_default();
-    let colour = match is_good(turn) {
-        true => Colour::Green,
-        false => Colour::Red,
+    let colour = if is_good(turn) {
+        Colour::Green
+    } else {
+        Colour::Red
     };
     let calls = turn["calls"].as_array().map_or(0, Vec::len);
     show::note(&format!(
@@ -158,8 +160,9 @@ pub fn is_good(turn: &Json) -> bool {
 }
 
 fn exit_code(turn: &Json) -> ExitCode {
-    match is_good(turn) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if is_good(turn) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

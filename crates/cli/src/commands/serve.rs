@@ -66,14 +66,15 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     tasks.spawn(catch_up(service.clone(), stopped));
     warm(&service);
     let announce = async {
-        match common.json {
-            true => show::json(&json!({
+        if common.json {
+            show::json(&json!({
                 "address": ready.url,
                 "remote": ready.clients,
                 "login": ready.login,
                 "data": settings.data,
-            })),
-            false => show_ready(&ready, &settings),
+            }))
+        } else {
+            show_ready(&ready, &settings)
         }
         std::future::pending::<()>().await;
     };

@@ -83,9 +83,10 @@ fn show_one(session: &Json) {
             role => role,
         };
         let head = format!("{} {who}:", minute(text("at")));
-        let stopped = match row["unfinished"] == true {
-            true => paint(Colour::Dim, " [stopped before its end]"),
-            false => String::new(),
+        let stopped = if row["unfinished"] == true {
+            paint(Colour::Dim, " [stopped before its end]")
+        } else {
+            String::new()
         };
         show::line(&format!(
             "{} {}{stopped}",

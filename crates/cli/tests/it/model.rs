@@ -29,9 +29,12 @@ impl FakeModel {
     pub fn start(silent: usize, text: &str) -> Self {
         let text = text.to_owned();
         let mut held = Vec::new();
-        FakeModel::answering(Arc::default(), move |place, asked| match place < silent {
-            true => held.push(asked.stream),
-            false => send(asked.stream, &openai(&json!({ "content": &text })), true),
+        FakeModel::answering(Arc::default(), move |place, asked| {
+            if place < silent {
+                held.push(asked.stream)
+            } else {
+                send(asked.stream, &openai(&json!({ "content": &text })), true)
+            }
         })
     }
 
@@ -41,9 +44,10 @@ impl FakeModel {
         FakeModel::answering(script.clone(), move |_, asked| {
             let over = json!({ "content": "the script is over" });
             let delta = script.lock().unwrap().pop_front().unwrap_or(over);
-            let events = match asked.path.ends_with("/messages") {
-                true => anthropic(&delta),
-                false => openai(&delta),
+            let events = if asked.path.ends_with("/messages") {
+                anthropic(&delta)
+            } else {
+                openai(&delta)
             };
             send(asked.stream, &events, true);
         })

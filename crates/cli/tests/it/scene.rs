@@ -130,16 +130,15 @@ impl Scene {
     /// Without a data directory.
     #[allow(clippy::disallowed_methods, reason = "the binary under test")]
     pub fn bare(&self, arguments: &[&str]) -> Command {
-        let mut command = match self.as_user {
-            false => Command::new(env!("CARGO_BIN_EXE_callgate")),
-            true => {
-                let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
-                let mut command = Command::new("setpriv");
-                command.args(user).args(["--clear-groups", "--"]);
-                command.arg(self.home().join("callgate"));
-                command.env("HOME", self.home());
-                command
-            }
+        let mut command = if self.as_user {
+            let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+            let mut command = Command::new("setpriv");
+            command.args(user).args(["--clear-groups", "--"]);
+            command.arg(self.home().join("callgate"));
+            command.env("HOME", self.home());
+            command
+        } else {
+            Command::new(env!("CARGO_BIN_EXE_callgate"))
         };
         for (variable, _) in std::env::vars_os() {
             let name = variable.to_string_lossy();

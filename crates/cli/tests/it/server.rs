@@ -44,9 +44,10 @@ impl Server {
 
     /// One that kills itself at the crash point, if any.
     pub fn start_killed_at(point: &str, scene: &Scene, options: &[&str]) -> Self {
-        let listen: &[&str] = match options.contains(&"--listen") {
-            true => &[],
-            false => &["--listen", "127.0.0.1:0"],
+        let listen: &[&str] = if options.contains(&"--listen") {
+            &[]
+        } else {
+            &["--listen", "127.0.0.1:0"]
         };
         let mut command = scene.command(&[&["serve", "--json"], listen, options].concat());
         let mut child = command.env("CALLGATE_CRASH_AT", point).spawn().unwrap();

@@ -152,12 +152,13 @@ impl Stage {
         self.scene.stored(async |store| {
             let journal = store.journal();
             let call = journal.calls_of(METHOD, 1).await.unwrap().pop().unwrap();
-            let of = match call.turn == Some(call.journal) {
-                true => "turn",
-                false => match journal.run(call.journal).await.unwrap().start.code {
+            let of = if call.turn == Some(call.journal) {
+                "turn"
+            } else {
+                match journal.run(call.journal).await.unwrap().start.code {
                     Some(_) => "run",
                     None => "alone",
-                },
+                }
             };
             let recorded = journal.recorded(call.journal).await.unwrap();
             let recorded = recorded

@@ -169,9 +169,10 @@ impl ModelOptions {
             frequency_penalty: self.frequency_penalty.or(defaults.frequency_penalty),
             max_tokens: self.max_tokens.or(defaults.max_tokens),
             seed: self.seed.or(defaults.seed),
-            stop: match self.stop.is_empty() {
-                true => defaults.stop.clone(),
-                false => self.stop,
+            stop: if self.stop.is_empty() {
+                defaults.stop.clone()
+            } else {
+                self.stop
             },
             tool_choice: self.tool_choice.or_else(|| defaults.tool_choice.clone()),
             parallel_tool_calls: self.parallel_tool_calls.or(defaults.parallel_tool_calls),

@@ -171,9 +171,10 @@ async fn exposure_admits_each_surface_by_itself() {
                 .gate
                 .call(&caller, sequence as u64, name, Default::default())
                 .await;
-            match *name == admitted {
-                true => assert!(result.is_ok()),
-                false => assert!(matches!(result, Err(CallError::NotExposed { .. }))),
+            if *name == admitted {
+                assert!(result.is_ok())
+            } else {
+                assert!(matches!(result, Err(CallError::NotExposed { .. })))
             }
         }
     }
@@ -203,12 +204,13 @@ async fn a_grant_holds_the_methods_its_names_mean() {
                 .gate
                 .call(&caller, sequence as u64, name, Default::default())
                 .await;
-            match usable.contains(&name) {
-                true => assert!(result.is_ok(), "{granted:?} {name}"),
-                false => assert!(
+            if usable.contains(&name) {
+                assert!(result.is_ok(), "{granted:?} {name}")
+            } else {
+                assert!(
                     matches!(result, Err(CallError::NotGranted { .. })),
                     "{granted:?} {name}"
-                ),
+                )
             }
         }
         assert_eq!(names(&scene, &caller), listed);

@@ -38,16 +38,15 @@ pub(super) fn code(wish: Wish, said: &str, about: &str, recalls: bool) -> String
         Wish::Time => time(said),
         Wish::Remember => {
             let remember = format!("remember(\"from the demo\", {})", text(about));
-            match recalls {
-                true => format!(
+            if recalls {
+                format!(
                     "{remember}\nknown = [note[\"text\"] for note in recall()]\n\
                      send_message({} + \"; \".join(known))",
                     text(&format!("{LABEL} I will remember that. What I know: "))
-                ),
-                false => {
-                    let told = format!("{LABEL} I will remember: {about}");
-                    format!("{remember}\nsend_message({})", text(&told))
-                }
+                )
+            } else {
+                let told = format!("{LABEL} I will remember: {about}");
+                format!("{remember}\nsend_message({})", text(&told))
             }
         }
         Wish::Send => format!("send_message({})", text(&format!("{LABEL} {about}"))),

@@ -32,9 +32,10 @@ pub fn body(dialect: &Dialect, request: &ModelRequest) -> Json {
 }
 
 fn options(dialect: &Dialect, options: &ModelOptions, body: &mut Map<String, Json>) {
-    let limit = match dialect.max_completion_tokens {
-        true => "max_completion_tokens",
-        false => "max_tokens",
+    let limit = if dialect.max_completion_tokens {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
     };
     let stop = Some(&options.stop).filter(|stop| !stop.is_empty());
     let fields = [
@@ -107,9 +108,10 @@ fn messages(dialect: &Dialect, messages: &[ModelMessage]) -> Json {
 fn assistant(dialect: &Dialect, text: &str, reasoning: &str, calls: &[ToolCall]) -> Json {
     let mut message = Map::new();
     message.insert("role".to_owned(), json!("assistant"));
-    let content = match text.is_empty() && !calls.is_empty() {
-        true => Json::Null,
-        false => json!(text),
+    let content = if text.is_empty() && !calls.is_empty() {
+        Json::Null
+    } else {
+        json!(text)
     };
     message.insert("content".to_owned(), content);
     if dialect.return_reasoning && !reasoning.is_empty() {

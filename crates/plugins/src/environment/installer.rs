@@ -90,9 +90,10 @@ impl Install<'_> {
         if !self.environments.from_source && says(&NO_WHEEL) {
             return InstallError::NoWheel { packages, words };
         }
-        match !self.held.is_empty() && says(&SIGNS) {
-            true => InstallError::Conflict { packages, words },
-            false => InstallError::Packages { packages, words },
+        if !self.held.is_empty() && says(&SIGNS) {
+            InstallError::Conflict { packages, words }
+        } else {
+            InstallError::Packages { packages, words }
         }
     }
 }

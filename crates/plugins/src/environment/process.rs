@@ -44,12 +44,13 @@ pub(crate) fn output(mut command: Command) -> Result<String, InstallError> {
         program: program.clone(),
         source,
     })?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(InstallError::Failed {
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(InstallError::Failed {
             program,
             words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        }),
+        })
     }
 }
 
@@ -71,9 +72,10 @@ pub(crate) fn heard(
     });
     let status = child.wait().map_err(broken(program))?;
     let words = words.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(match status.success() {
-        true => Ok(()),
-        false => Err(last(&words)),
+    Ok(if status.success() {
+        Ok(())
+    } else {
+        Err(last(&words))
     })
 }
 

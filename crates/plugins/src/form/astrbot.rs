@@ -118,9 +118,10 @@ fn choose_from(made: &mut Json, item: &Json) {
     // Compat(astrbot): an option may be a pair of value and label.
     let value = |option: &Json| option.get("value").unwrap_or(option).clone();
     let values: Vec<Json> = options.iter().map(value).collect();
-    match made["type"] == "array" {
-        true => made["items"]["enum"] = values.into(),
-        false => made["enum"] = values.into(),
+    if made["type"] == "array" {
+        made["items"]["enum"] = values.into()
+    } else {
+        made["enum"] = values.into()
     }
 }
 

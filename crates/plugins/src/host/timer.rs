@@ -168,9 +168,10 @@ impl Timers {
             timezone: new.timezone,
         };
         let set = self.store.timers().set_for_plugin(&timer).await;
-        match set.map_err(failed)? {
-            true => Ok(text(timer.id.to_string())),
-            false => Err(failed(format!("the timer {} is somebody else's", timer.id))),
+        if set.map_err(failed)? {
+            Ok(text(timer.id.to_string()))
+        } else {
+            Err(failed(format!("the timer {} is somebody else's", timer.id)))
         }
     }
 

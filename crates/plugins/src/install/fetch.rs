@@ -50,12 +50,13 @@ impl Origin {
             _ => (source, None),
         };
         let odd = commit.as_deref().is_some_and(|it| !is_commit(it));
-        match is_url(url) && !odd {
-            true => Ok(Origin::Git {
+        if is_url(url) && !odd {
+            Ok(Origin::Git {
                 url: url.to_owned(),
                 commit,
-            }),
-            false => Err(no_plugin(source, "there is no such file, and it is no URL")),
+            })
+        } else {
+            Err(no_plugin(source, "there is no such file, and it is no URL"))
         }
     }
 

@@ -43,9 +43,12 @@ impl Hearer {
             .flat_map(|plugin| &plugin.loaded.commands);
         // Compat(nekro): a hyphen stands for an underscore, and a command has a name in full.
         let folds = self.worker.flavour() == NEKRO;
-        let named = |command: &Json| match folds {
-            true => is_called(command, &name.replace('-', "_")),
-            false => is_called(command, name) || (self.is_astrbot() && is_in_group(command, name)),
+        let named = |command: &Json| {
+            if folds {
+                is_called(command, &name.replace('-', "_"))
+            } else {
+                is_called(command, name) || (self.is_astrbot() && is_in_group(command, name))
+            }
         };
         commands.into_iter().any(named).then(|| (name, rest.trim()))
     }

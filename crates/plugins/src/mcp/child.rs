@@ -74,9 +74,10 @@ impl Process {
         }
         let words = self.last_words.lock();
         let words = words.unwrap_or_else(PoisonError::into_inner).clone();
-        match words.is_empty() {
-            true => format!("its process ended ({status})"),
-            false => format!("its process ended ({status}): {words}"),
+        if words.is_empty() {
+            format!("its process ended ({status})")
+        } else {
+            format!("its process ended ({status}): {words}")
         }
     }
 

@@ -74,12 +74,13 @@ impl Connection {
             server: settings.name.clone(),
             notices: notices.clone(),
         };
-        let lifecycle = match by_hand {
-            true => ClientLifecycleMode::Initialize,
-            false => ClientLifecycleMode::Auto {
+        let lifecycle = if by_hand {
+            ClientLifecycleMode::Initialize
+        } else {
+            ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],
                 legacy_version: None,
-            },
+            }
         };
         let (reach, onlookers) = (&settings.reach, Onlookers::default());
         let (service, process) = match reach {
@@ -150,13 +151,13 @@ impl Connection {
             .service
             .peer_info()
             .is_none_or(|info| info.capabilities.tools.is_some());
-        match offers_tools {
-            true => self
-                .service
+        if offers_tools {
+            self.service
                 .list_all_tools()
                 .await
-                .map_err(|error| words::of_service(&error, &self.reach)),
-            false => Ok(Vec::new()),
+                .map_err(|error| words::of_service(&error, &self.reach))
+        } else {
+            Ok(Vec::new())
         }
     }
 

@@ -61,14 +61,16 @@ pub(super) fn describe(settings: &McpSettings, name: String, tool: &Tool) -> Met
             _ => "Any",
         }
         .to_owned(),
-        kind: match shown {
-            true => Kind::MultimodalAgent,
-            false => Kind::Tool,
+        kind: if shown {
+            Kind::MultimodalAgent
+        } else {
+            Kind::Tool
         },
         origin: Origin::Mcp(settings.name.clone()),
-        exposure: match settings.remote {
-            true => Exposure::EVERYONE,
-            false => Exposure::AI,
+        exposure: if settings.remote {
+            Exposure::EVERYONE
+        } else {
+            Exposure::AI
         },
         effect: effect(tool.annotations.as_ref()),
         deadline: settings.deadline,

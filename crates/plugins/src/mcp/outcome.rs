@@ -16,9 +16,10 @@ pub(super) fn value(result: CallToolResult, kind: Kind) -> Result<Value, MethodE
         let text = structured.to_string();
         return Ok(value_json::from_json(structured).unwrap_or(Value::Str(text)));
     }
-    match result.content.iter().all(|block| text(block).is_some()) {
-        true => Ok(Value::Str(words(&result.content))),
-        false => list(&result.content),
+    if result.content.iter().all(|block| text(block).is_some()) {
+        Ok(Value::Str(words(&result.content)))
+    } else {
+        list(&result.content)
     }
 }
 

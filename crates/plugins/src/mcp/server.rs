@@ -186,10 +186,7 @@ impl Server {
             .offered
             .as_ref()
             .is_some_and(|it| it.tools == tools);
-        let offered = match known {
-            true => None,
-            false => self.register(tools),
-        };
+        let offered = if known { None } else { self.register(tools) };
         let mut line = self.line();
         if line.standing != Standing::Connected {
             tracing::info!(server = self.settings.name, "an mcp server is connected");

@@ -52,9 +52,10 @@ fn of_transport(error: &DynamicTransportError, reach: &Reach) -> String {
     }
     // The outermost says what was tried, the innermost why it failed.
     let (tried, why) = (error.error.to_string(), cause.to_string());
-    match tried.contains(&why) {
-        true => tried,
-        false => format!("{tried}: {why}"),
+    if tried.contains(&why) {
+        tried
+    } else {
+        format!("{tried}: {why}")
     }
 }
 
@@ -76,14 +77,14 @@ fn unknown_key(reach: &Reach) -> String {
         } => bearer.is_some() || !headers.is_empty(),
         Reach::Command { .. } => false,
     };
-    match sent {
-        false => "it wants a key (401): get one from whoever runs it, put it into an environment \
-                  variable and name that in `bearer_env` of its [[mcp]] table"
-            .to_owned(),
-        true => "it refuses the key it was given (401): it is wrong or has expired; put a valid \
-                 one into the variable that `bearer_env` or `headers_env` names, and start anew"
-            .to_owned(),
-    }
+    let told = if sent {
+        "it refuses the key it was given (401): it is wrong or has expired; put a valid one into \
+         the variable that `bearer_env` or `headers_env` names, and start anew"
+    } else {
+        "it wants a key (401): get one from whoever runs it, put it into an environment variable \
+         and name that in `bearer_env` of its [[mcp]] table"
+    };
+    told.to_owned()
 }
 
 fn forbidden(scope: Option<&str>) -> String {

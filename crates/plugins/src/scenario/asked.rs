@@ -71,9 +71,10 @@ fn message(expected: &Json, told: &ModelMessage) -> Json {
         ModelMessage::Assistant {
             text, tool_calls, ..
         } => {
-            let parts: Vec<Part> = match text.is_empty() {
-                true => Vec::new(),
-                false => vec![Part::text(text.as_str())],
+            let parts: Vec<Part> = if text.is_empty() {
+                Vec::new()
+            } else {
+                vec![Part::text(text.as_str())]
             };
             let mut shown = json!({ "role": "assistant", "content": content(&parts, as_list) });
             if text.is_empty() && !as_list {

@@ -158,9 +158,10 @@ fn around(text: &str, at: usize) -> String {
 
 fn short(value: &Json) -> String {
     let text = value.to_string();
-    match text.chars().count() > 2 * AROUND {
-        true => format!("{}…", text.chars().take(2 * AROUND).collect::<String>()),
-        false => text,
+    if text.chars().count() > 2 * AROUND {
+        format!("{}…", text.chars().take(2 * AROUND).collect::<String>())
+    } else {
+        text
     }
 }
 

@@ -11,9 +11,10 @@ use serde_json::{Map, Value as Json, json};
 pub fn sent(expected: &Json, here: Vec<Vec<Part>>, all: Vec<Option<Vec<Part>>>) -> Json {
     let elsewhere = all.iter().flatten().count();
     let wanted = expected.as_array().map_or(0, Vec::len);
-    let messages = match elsewhere > 0 && wanted == here.len() + elsewhere {
-        true => in_order(here, all),
-        false => here,
+    let messages = if elsewhere > 0 && wanted == here.len() + elsewhere {
+        in_order(here, all)
+    } else {
+        here
     };
     let messages = messages.iter().enumerate();
     let messages = messages.map(|(place, parts)| message(&expected[place], parts));

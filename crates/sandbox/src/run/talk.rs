@@ -50,10 +50,12 @@ impl Run<'_> {
         while self.wants_frames() {
             let said = match self.reader.next_frame() {
                 Ok(Some(frame)) => protocol::read(frame, self.calls + 1).map_err(|e| e.to_string()),
-                Ok(None) => match self.receive() {
-                    true => continue,
-                    false => return,
-                },
+                Ok(None) => {
+                    if !self.receive() {
+                        return;
+                    }
+                    continue;
+                }
                 Err(error) => Err(error.to_string()),
             };
             match said {
@@ -72,10 +74,12 @@ impl Run<'_> {
             let expected = self.calls + unmade + 1;
             let said = match self.reader.next_frame() {
                 Ok(Some(frame)) => protocol::read(frame, expected).map_err(|e| e.to_string()),
-                Ok(None) => match self.receive() {
-                    true => continue,
-                    false => return,
-                },
+                Ok(None) => {
+                    if !self.receive() {
+                        return;
+                    }
+                    continue;
+                }
                 Err(error) => Err(error.to_string()),
             };
             match said {

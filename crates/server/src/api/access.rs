@@ -69,9 +69,10 @@ impl Access {
     }
 
     pub(crate) fn role(&self) -> Role {
-        match self.holds(Scope::Operator) {
-            true => Role::Operator,
-            false => Role::User,
+        if self.holds(Scope::Operator) {
+            Role::Operator
+        } else {
+            Role::User
         }
     }
 
@@ -123,9 +124,10 @@ pub(crate) async fn admit(
     if !api.rates().pass(&access.key.id) {
         return Err(Problem::too_many());
     }
-    match access.holds(scope) {
-        true => Ok(access),
-        false => Err(Problem::forbidden(scope.word())),
+    if access.holds(scope) {
+        Ok(access)
+    } else {
+        Err(Problem::forbidden(scope.word()))
     }
 }
 

@@ -156,9 +156,10 @@ fn came(peer: &Peer) -> ClientView {
         kind: peer.kind().to_owned(),
         description: peer.description().to_owned(),
         origin: peer.origin().map(str::to_owned),
-        state: match peer.standing().key.is_some() {
-            true => Standing::Key,
-            false => Standing::Guest,
+        state: if peer.standing().key.is_some() {
+            Standing::Key
+        } else {
+            Standing::Guest
         },
         connected: true,
         namespaces: Vec::new(),

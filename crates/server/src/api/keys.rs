@@ -126,9 +126,10 @@ async fn login(
         return Err(Problem::locked_out());
     }
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
-    let secure = match origin.is_some_and(|origin| origin.starts_with("https://")) {
-        true => "; Secure",
-        false => "",
+    let secure = if origin.is_some_and(|origin| origin.starts_with("https://")) {
+        "; Secure"
+    } else {
+        ""
     };
     let cookie = format!("{COOKIE}={key}; Path=/; HttpOnly; SameSite=Strict{secure}");
     let cookie = HeaderValue::from_str(&cookie).map_err(|_| Problem::locked_out())?;

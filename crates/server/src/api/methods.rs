@@ -108,9 +108,10 @@ struct Whole {
 
 /// An operator sees what any caller may use, another key what remote callers may.
 fn visible(api: &Api, access: &Access) -> Result<Vec<MethodView>, Problem> {
-    let surfaces: &[Surface] = match access.holds(Scope::Operator) {
-        true => &[Surface::Code, Surface::ToolCall, Surface::Remote],
-        false => &[Surface::Remote],
+    let surfaces: &[Surface] = if access.holds(Scope::Operator) {
+        &[Surface::Code, Surface::ToolCall, Surface::Remote]
+    } else {
+        &[Surface::Remote]
     };
     let session = page_session(access)?;
     let mut views: Vec<MethodView> = Vec::new();

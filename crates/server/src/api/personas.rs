@@ -107,9 +107,10 @@ async fn list(State(api): State<Api>) -> Outcome<List<PersonaView>> {
 
 async fn show(State(api): State<Api>, Path(name): Path<String>) -> Outcome<PersonaView> {
     let built_in = Persona::built_in();
-    let persona = match name == built_in.name {
-        true => built_in,
-        false => api.store().personas().get(&name).await?,
+    let persona = if name == built_in.name {
+        built_in
+    } else {
+        api.store().personas().get(&name).await?
     };
     Ok(Body(view(&api, persona).await?))
 }

@@ -83,8 +83,9 @@ async fn cancel(
 ) -> Outcome<()> {
     let missing = || Problem::missing(format!("no timer {id} waits in {session}"));
     let timer = id.parse().map_err(|_| missing())?;
-    match api.store().timers().cancel(&session, timer).await? {
-        true => Ok(Body(())),
-        false => Err(missing()),
+    if api.store().timers().cancel(&session, timer).await? {
+        Ok(Body(()))
+    } else {
+        Err(missing())
     }
 }

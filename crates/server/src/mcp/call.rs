@@ -51,9 +51,10 @@ pub(super) async fn call(
     told.note(format!("'{tool}' begins")).await;
     let began = Instant::now();
     let (tell, mut heard) = mpsc::channel(WAITING);
-    let progress = match told.looks_on() {
-        true => Onlooker::new(move |progress| drop(tell.try_send(progress))),
-        false => Onlooker::default(),
+    let progress = if told.looks_on() {
+        Onlooker::new(move |progress| drop(tell.try_send(progress)))
+    } else {
+        Onlooker::default()
     };
     // It also ends the agents that the method began, which work in tasks of their own.
     let waiting = Waiting(caller.grant.budget.cancel().clone());

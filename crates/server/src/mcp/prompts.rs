@@ -29,9 +29,10 @@ pub(super) async fn all(mcp: &Mcp, who: &Who) -> Result<Vec<Prompt>, ErrorData> 
 fn described(persona: &Persona) -> Prompt {
     let first = persona.system_prompt.trim().lines().next();
     let line: String = first.unwrap_or_default().chars().take(LINE).collect();
-    let line = match line.is_empty() {
-        true => format!("The persona {}", persona.name),
-        false => line,
+    let line = if line.is_empty() {
+        format!("The persona {}", persona.name)
+    } else {
+        line
     };
     let names = blanks(&persona.system_prompt);
     let arguments = names
@@ -56,13 +57,14 @@ pub(super) async fn get(
         return Err(unknown());
     }
     let built_in = Persona::built_in();
-    let persona = match built_in.name == name {
-        true => built_in,
-        false => match mcp.store().personas().get(name).await {
+    let persona = if built_in.name == name {
+        built_in
+    } else {
+        match mcp.store().personas().get(name).await {
             Ok(persona) => persona,
             Err(StoreError::UnknownPersona(_)) => return Err(unknown()),
             Err(error) => return Err(internal(error)),
-        },
+        }
     };
     let text = filled(&persona, &arguments).map_err(|blank| {
         let message = format!("'{name}' needs the argument '{blank}'");

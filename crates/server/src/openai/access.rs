@@ -86,9 +86,10 @@ impl OpenAi {
                 asker
             }
         };
-        match self.0.rates.pass(&asker.id) {
-            true => Ok(asker),
-            false => Err(Failure::too_many()),
+        if self.0.rates.pass(&asker.id) {
+            Ok(asker)
+        } else {
+            Err(Failure::too_many())
         }
     }
 }
@@ -118,18 +119,17 @@ impl Asker {
             key: None,
             // Invariant: an id is hexadecimal.
             session: session.map_err(|_| Failure::no_key())?,
-            user: match operator {
-                true => OPERATOR.to_owned(),
-                false => format!("key-{}", key.id),
+            user: if operator {
+                OPERATOR.to_owned()
+            } else {
+                format!("key-{}", key.id)
             },
-            role: match operator {
-                true => Role::Operator,
-                false => Role::User,
-            },
+            role: if operator { Role::Operator } else { Role::User },
             // Who talks to a persona has what the persona has, unless the key names less.
-            methods: match operator || has(METHODS) || named.is_empty() {
-                true => Allowed::All,
-                false => Allowed::Only(named),
+            methods: if operator || has(METHODS) || named.is_empty() {
+                Allowed::All
+            } else {
+                Allowed::Only(named)
             },
             parent: None,
             chats,

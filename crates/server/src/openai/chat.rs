@@ -98,9 +98,10 @@ impl Said {
 
     fn text(&mut self, text: String) -> String {
         self.spoke = true;
-        match std::mem::take(&mut self.apart) {
-            true => format!("\n\n{text}"),
-            false => text,
+        if std::mem::take(&mut self.apart) {
+            format!("\n\n{text}")
+        } else {
+            text
         }
     }
 

@@ -69,9 +69,10 @@ pub(super) async fn create(
         .enumerate()
         .map(|(index, mut vector)| {
             vector.truncate(wanted.unwrap_or(usize::MAX));
-            let embedding = match as_text {
-                true => json!(encoded(&vector)),
-                false => json!(vector),
+            let embedding = if as_text {
+                json!(encoded(&vector))
+            } else {
+                json!(vector)
             };
             json!({"object": "embedding", "index": index, "embedding": embedding})
         });

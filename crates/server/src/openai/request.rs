@@ -77,9 +77,10 @@ impl Request {
 
 pub(super) fn read(body: Result<Body<Json>, JsonRejection>) -> Result<Json, Failure> {
     let Body(body) = body.map_err(|error| Failure::unreadable(error.body_text()))?;
-    match body.is_object() {
-        true => Ok(body),
-        false => Err(Failure::unreadable("the body is a JSON object")),
+    if body.is_object() {
+        Ok(body)
+    } else {
+        Err(Failure::unreadable("the body is a JSON object"))
     }
 }
 

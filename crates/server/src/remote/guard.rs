@@ -38,12 +38,13 @@ impl Guard {
         };
         let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
         let host = headers.get(header::HOST).map(text).unwrap_or_default();
-        match self.allows(&text(origin), &host) {
-            true => Ok(Some(origin.clone())),
-            false => Err((
+        if self.allows(&text(origin), &host) {
+            Ok(Some(origin.clone()))
+        } else {
+            Err((
                 StatusCode::FORBIDDEN,
                 "pages of this origin may not: remote.origins lists those that may\n",
-            )),
+            ))
         }
     }
 
@@ -68,9 +69,10 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
         Ok(origin) => origin,
         Err(refusal) => return refusal.into_response(),
     };
-    let mut response = match *request.method() == Method::OPTIONS {
-        true => (StatusCode::NO_CONTENT, permissions(request.headers())).into_response(),
-        false => next.run(request).await,
+    let mut response = if *request.method() == Method::OPTIONS {
+        (StatusCode::NO_CONTENT, permissions(request.headers())).into_response()
+    } else {
+        next.run(request).await
     };
     let headers = response.headers_mut();
     headers.append(header::VARY, HeaderValue::from_static("Origin"));

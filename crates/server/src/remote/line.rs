@@ -130,12 +130,13 @@ pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
         return Err(Gone);
     }
     let mut waiting = locked(&engine.data.waiting);
-    let packet = match waiting.packets.is_empty() {
-        true => match hand_over(engine, packet)? {
+    let packet = if waiting.packets.is_empty() {
+        match hand_over(engine, packet)? {
             None => return Ok(()),
             Some(packet) => packet,
-        },
-        false => packet,
+        }
+    } else {
+        packet
     };
     if waiting.bytes + packet.len() > MAX_WAITING {
         drop(waiting);

@@ -51,20 +51,20 @@ impl<'a> Packet<'a> {
             "6" => (Kind::Ack, true),
             _ => return Err(Malformed),
         };
-        let (attachments, rest) = match binary {
-            false => (0, rest),
-            true => {
-                let (count, rest) = rest.split_once('-').ok_or(Malformed)?;
-                let count = count.parse().map_err(|_| Malformed)?;
-                (count, rest)
-            }
+        let (attachments, rest) = if binary {
+            let (count, rest) = rest.split_once('-').ok_or(Malformed)?;
+            let count = count.parse().map_err(|_| Malformed)?;
+            (count, rest)
+        } else {
+            (0, rest)
         };
         if attachments > MAX_ATTACHMENTS {
             return Err(Malformed);
         }
-        let (namespace, rest) = match rest.starts_with('/') {
-            false => ("/", rest),
-            true => rest.split_once(',').unwrap_or((rest, "")),
+        let (namespace, rest) = if rest.starts_with('/') {
+            rest.split_once(',').unwrap_or((rest, ""))
+        } else {
+            ("/", rest)
         };
         if namespace.len() > MAX_NAMESPACE {
             return Err(Malformed);

@@ -55,9 +55,10 @@ pub(super) fn send_file(
         }
     };
     put(header::CONTENT_LENGTH, length.to_string());
-    match head {
-        true => (status, answer).into_response(),
-        false => (status, answer, content(file, start, length)).into_response(),
+    if head {
+        (status, answer).into_response()
+    } else {
+        (status, answer, content(file, start, length)).into_response()
     }
 }
 
@@ -131,9 +132,10 @@ fn range(headers: &HeaderMap, tag: &str, size: u64) -> Asked {
         }
         _ => return Asked::Whole,
     };
-    match start < size {
-        true => Asked::Part { start, end },
-        false => Asked::Beyond,
+    if start < size {
+        Asked::Part { start, end }
+    } else {
+        Asked::Beyond
     }
 }
 

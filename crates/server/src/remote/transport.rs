@@ -160,9 +160,10 @@ impl Transport {
             Kind::Event => self.event(engine, packet, attachments),
             Kind::Ack => {
                 let mut answer = packet::items(packet.payload, attachments)?;
-                let answer = match answer.is_empty() {
-                    true => Json::Null,
-                    false => answer.swap_remove(0),
+                let answer = if answer.is_empty() {
+                    Json::Null
+                } else {
+                    answer.swap_remove(0)
                 };
                 let seats = engine.data.seats();
                 let peer = seats.get(packet.namespace).and_then(Seat::peer);

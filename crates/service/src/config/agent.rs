@@ -44,9 +44,10 @@ impl TryFrom<f64> for Probability {
     type Error = &'static str;
 
     fn try_from(number: f64) -> Result<Self, Self::Error> {
-        match (0.0..=1.0).contains(&number) {
-            true => Ok(Probability(number)),
-            false => Err("not between 0 and 1"),
+        if (0.0..=1.0).contains(&number) {
+            Ok(Probability(number))
+        } else {
+            Err("not between 0 and 1")
         }
     }
 }
@@ -86,9 +87,10 @@ impl TryFrom<f64> for Amount {
     type Error = &'static str;
 
     fn try_from(number: f64) -> Result<Self, Self::Error> {
-        match number.is_finite() && number > 0.0 {
-            true => Ok(Amount(number)),
-            false => Err("not more than 0"),
+        if number.is_finite() && number > 0.0 {
+            Ok(Amount(number))
+        } else {
+            Err("not more than 0")
         }
     }
 }

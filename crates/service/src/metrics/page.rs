@@ -96,9 +96,10 @@ impl Page {
         let pairs: Vec<String> = pairs
             .map(|(name, label)| format!("{name}=\"{}\"", escaped(label)))
             .collect();
-        let labels = match pairs.is_empty() {
-            true => String::new(),
-            false => format!("{{{}}}", pairs.join(",")),
+        let labels = if pairs.is_empty() {
+            String::new()
+        } else {
+            format!("{{{}}}", pairs.join(","))
         };
         let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.name);
     }

@@ -130,8 +130,9 @@ async fn generate(call: Call) -> Result<Json, String> {
 async fn remove(call: Call) -> Result<Json, String> {
     operator(&call)?;
     let client = named(&call, &["targetClientId", "targetIdentity", "clientId"])?;
-    match call.remote.clients().revoke(client).await? {
-        true => Ok(fine(json!({}))),
-        false => Err("Client key not found.".to_owned()),
+    if call.remote.clients().revoke(client).await? {
+        Ok(fine(json!({})))
+    } else {
+        Err("Client key not found.".to_owned())
     }
 }

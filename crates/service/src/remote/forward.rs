@@ -141,9 +141,10 @@ fn callable(remote: &Remote, target: &str) -> Vec<Peer> {
     let bearing = bearing.filter(|peer| peer.standing().may(Need::Client));
     let (clients, instances): (Vec<Peer>, Vec<Peer>) =
         bearing.partition(|peer| peer.client() == target);
-    match clients.is_empty() {
-        true => instances,
-        false => clients,
+    if clients.is_empty() {
+        instances
+    } else {
+        clients
     }
 }
 

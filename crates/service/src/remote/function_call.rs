@@ -72,9 +72,10 @@ impl Request {
     }
 
     pub(super) fn onlooker(&self, peer: &Peer) -> Onlooker {
-        match self.looks_on {
-            true => progress::of_call(peer, &self.id),
-            false => Onlooker::default(),
+        if self.looks_on {
+            progress::of_call(peer, &self.id)
+        } else {
+            Onlooker::default()
         }
     }
 }
@@ -94,9 +95,10 @@ async fn function_call(repeats: Arc<Repeats>, call: Call) -> Answer {
             return Answer::Ack(failure(&id, message));
         }
     };
-    match request.target == "server" {
-        true => here(repeats, call, request).await,
-        false => elsewhere(repeats, call, request).await,
+    if request.target == "server" {
+        here(repeats, call, request).await
+    } else {
+        elsewhere(repeats, call, request).await
     }
 }
 
@@ -124,10 +126,11 @@ async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
         };
         again.answer(asked, make).await
     };
-    match ours {
+    if ours {
         // In order with what the client sends before and after.
-        true => Answer::Ack(making.await),
-        false => begun(making).await,
+        Answer::Ack(making.await)
+    } else {
+        begun(making).await
     }
 }
 

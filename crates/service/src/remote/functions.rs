@@ -172,14 +172,15 @@ fn guest_may_read(call: &Call, paths: &Paths, path: &Json) -> Result<String, Pro
         return Ok(name);
     };
     let own = format!("settings/{client}-settings.json");
-    match name == own || name == "settings/server_settings.json" {
-        true => Ok(name),
-        false => Err(Problem {
+    if name == own || name == "settings/server_settings.json" {
+        Ok(name)
+    } else {
+        Err(Problem {
             message: "a client without a key may not read this: give it a key, or approve it with \
                       `callgate client approve`"
                 .to_owned(),
             code: "EACCES",
-        }),
+        })
     }
 }
 

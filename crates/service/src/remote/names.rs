@@ -98,9 +98,10 @@ pub(super) async fn admit_guest(
     let approved = known.is_some_and(|known| {
         known.state == ClientState::Approved && known.origin.as_deref() == origin
     });
-    match approved && owner == client_owner(client) {
-        true => Ok(()),
-        false => Err(taken(NOT_TRUSTED, client)),
+    if approved && owner == client_owner(client) {
+        Ok(())
+    } else {
+        Err(taken(NOT_TRUSTED, client))
     }
 }
 

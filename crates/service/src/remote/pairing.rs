@@ -110,9 +110,10 @@ impl Pairing<'_> {
                 }
             }
         }
-        match current == Some(id) {
-            true => Ok(text),
-            false => Err(ALREADY.to_owned()),
+        if current == Some(id) {
+            Ok(text)
+        } else {
+            Err(ALREADY.to_owned())
         }
     }
 
@@ -263,9 +264,10 @@ impl Standing {
             full,
             // A turn has all of its persona's methods: it is not for a key that names a few.
             chats: full || (has(CHAT) && named.is_empty()),
-            methods: match full {
-                true => Allowed::All,
-                false => Allowed::Only(named),
+            methods: if full {
+                Allowed::All
+            } else {
+                Allowed::Only(named)
             },
         }
     }

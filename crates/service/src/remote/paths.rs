@@ -50,9 +50,10 @@ impl Paths {
     /// The relative name that `path` means.
     pub fn resolve(&self, path: &Json) -> Result<String, BadPath> {
         let name = self.normal(path.as_str().ok_or(BadPath::NotText)?)?;
-        match self.is_restricted(&name) {
-            true => Err(BadPath::Restricted),
-            false => Ok(name),
+        if self.is_restricted(&name) {
+            Err(BadPath::Restricted)
+        } else {
+            Ok(name)
         }
     }
 
@@ -92,9 +93,10 @@ impl Paths {
                 part => parts.push(part),
             }
         }
-        match parts.is_empty() {
-            true => Err(BadPath::Empty),
-            false => Ok(parts.join("/")),
+        if parts.is_empty() {
+            Err(BadPath::Empty)
+        } else {
+            Ok(parts.join("/"))
         }
     }
 }

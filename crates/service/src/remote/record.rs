@@ -28,18 +28,17 @@ pub(super) async fn call(
         source,
     };
     let named = !request.id.is_null() && effect != Effect::Idempotent;
-    let (journal, repeated) = match named {
-        false => (JournalId::fresh(), false),
-        true => {
-            let asker = format!("{}\n{}", peer.user(), peer.client());
-            let made = json!([request.function, request.arguments]).to_string();
-            let requests = remote.store().requests();
-            let claim = requests
-                .claim(&asker, &request.id.to_string(), made.as_bytes(), WINDOW)
-                .await
-                .map_err(broken)?;
-            (claim.journal, claim.repeated)
-        }
+    let (journal, repeated) = if named {
+        let asker = format!("{}\n{}", peer.user(), peer.client());
+        let made = json!([request.function, request.arguments]).to_string();
+        let requests = remote.store().requests();
+        let claim = requests
+            .claim(&asker, &request.id.to_string(), made.as_bytes(), WINDOW)
+            .await
+            .map_err(broken)?;
+        (claim.journal, claim.repeated)
+    } else {
+        (JournalId::fresh(), false)
     };
     let caller = caller(peer, journal);
     if repeated && let Some(outcome) = recorded(remote, journal).await? {

@@ -75,13 +75,14 @@ async fn create(call: Call) -> Result<Json, String> {
         ));
     }
     let rooms = store.rooms();
-    match rooms
+    if rooms
         .create(name, call.peer.identity())
         .await
         .map_err(unstored)?
     {
-        true => Ok(fine(json!({}))),
-        false => Err("Room already exists".to_owned()),
+        Ok(fine(json!({})))
+    } else {
+        Err("Room already exists".to_owned())
     }
 }
 

@@ -234,9 +234,10 @@ fn canonical_url(url: &str) -> Result<String, String> {
         return Err("the path of a URL is made of names, and not empty".to_owned());
     }
     let first = rest.split('/').next().unwrap_or_default().to_lowercase();
-    match RESERVED.contains(&first.as_str()) {
-        true => Err(format!("/{first} is reserved")),
-        false => Ok(format!("/{rest}")),
+    if RESERVED.contains(&first.as_str()) {
+        Err(format!("/{first} is reserved"))
+    } else {
+        Ok(format!("/{rest}"))
     }
 }
 

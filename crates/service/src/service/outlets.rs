@@ -18,10 +18,11 @@ impl Outbox for Outlets {
             if goes_with_its_response(&message.session) {
                 return Ok(());
             }
-            match self.remote.serves(&message.session) {
+            if self.remote.serves(&message.session) {
                 // Either will do: a page may show the session while the client is away.
-                true => self.remote.deliver(id, message).await.or(heard),
-                false => heard,
+                self.remote.deliver(id, message).await.or(heard)
+            } else {
+                heard
             }
         })
     }

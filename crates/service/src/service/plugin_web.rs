@@ -99,9 +99,10 @@ impl Service {
             }
             called.push(plugin);
         }
-        match called.is_empty() {
-            true => Err(format!("no plugin listens at '{}'", hook.endpoint)),
-            false => Ok(json!({ "called": called, "errors": errors })),
+        if called.is_empty() {
+            Err(format!("no plugin listens at '{}'", hook.endpoint))
+        } else {
+            Ok(json!({ "called": called, "errors": errors }))
         }
     }
 }

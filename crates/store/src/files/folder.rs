@@ -66,12 +66,13 @@ impl Folder {
         // The file may grow while it is read, so its size is not asked for beforehand.
         let reading = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
         let length = reading.map_err(|error| FileError::of(name, error))?;
-        match length as u64 > limit {
-            true => Err(FileError::TooLarge {
+        if length as u64 > limit {
+            Err(FileError::TooLarge {
                 name: name.to_owned(),
                 limit,
-            }),
-            false => Ok(bytes),
+            })
+        } else {
+            Ok(bytes)
         }
     }
 

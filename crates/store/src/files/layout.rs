@@ -137,9 +137,10 @@ pub(crate) fn open_data(data: &Path) -> std::io::Result<File> {
 
 /// A jailed child under its session's user id must pass through, and need not look around.
 fn passage(root: bool) -> Mode {
-    match root {
-        true => Mode::RWXU | Mode::XGRP | Mode::XOTH,
-        false => Mode::RWXU,
+    if root {
+        Mode::RWXU | Mode::XGRP | Mode::XOTH
+    } else {
+        Mode::RWXU
     }
 }
 

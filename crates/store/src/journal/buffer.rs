@@ -156,12 +156,11 @@ impl<'a> Write<'a> {
 
     pub(crate) async fn rollback(self) -> Result<(), StoreError> {
         drop(self.taken);
-        match self.transaction {
-            true => self.writer.rollback().await,
-            false => {
-                self.writer.release();
-                Ok(())
-            }
+        if self.transaction {
+            self.writer.rollback().await
+        } else {
+            self.writer.release();
+            Ok(())
         }
     }
 }

@@ -120,9 +120,10 @@ fn bind_intent(statement: Statement, call: &CallIntent) -> Result<Statement, Sto
 fn bind_outcome(statement: Statement, outcome: &CallOutcome) -> Result<Statement, StoreError> {
     let (word, value, text, parts, error) = match &outcome.result {
         Ok(success) => {
-            let parts = match success.parts.is_empty() {
-                true => None,
-                false => Some(row::json("parts", &success.parts)?),
+            let parts = if success.parts.is_empty() {
+                None
+            } else {
+                Some(row::json("parts", &success.parts)?)
             };
             let text = success.text.clone().map(String::into_bytes);
             ("value", Some(success.value.clone()), text, parts, None)

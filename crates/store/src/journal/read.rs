@@ -138,9 +138,10 @@ fn read_tail(row: &AnyRow) -> Result<Tail, StoreError> {
 
 fn read_clocks(bytes: &[u8]) -> Result<Vec<i64>, StoreError> {
     let (clocks, rest) = bytes.as_chunks::<8>();
-    match rest.is_empty() {
-        true => Ok(clocks.iter().map(|c| i64::from_le_bytes(*c)).collect()),
-        false => Err(StoreError::damaged("clocks", "wrong length")),
+    if rest.is_empty() {
+        Ok(clocks.iter().map(|c| i64::from_le_bytes(*c)).collect())
+    } else {
+        Err(StoreError::damaged("clocks", "wrong length"))
     }
 }
 

@@ -247,9 +247,12 @@ fn unfinished_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths
-        .flat_map(|path| match path.is_dir() {
-            true => unfinished_files(&path),
-            false => vec![path],
+        .flat_map(|path| {
+            if path.is_dir() {
+                unfinished_files(&path)
+            } else {
+                vec![path]
+            }
         })
         .filter(|path| {
             path.file_name()

@@ -224,9 +224,10 @@ struct Platform {
 impl Outbox for Platform {
     fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
         let text = format!("{:?}", message.parts);
-        let answer = match text.contains(self.refuse) {
-            true => Err("offline".to_owned()),
-            false => Ok(()),
+        let answer = if text.contains(self.refuse) {
+            Err("offline".to_owned())
+        } else {
+            Ok(())
         };
         if answer.is_ok() {
             self.got

@@ -149,12 +149,13 @@ async fn an_answer_that_a_plugin_took_and_left_is_sent_once_by_another() {
         hears(&stage, reference).await;
         let left = listener.left.lock().unwrap().clone();
         let answer = (json!("leaves"), "An answer.".to_owned());
-        match by_another {
-            true => assert_eq!((left, stage.sent().len()), (vec![answer], 0)),
-            false => assert_eq!(
+        if by_another {
+            assert_eq!((left, stage.sent().len()), (vec![answer], 0))
+        } else {
+            assert_eq!(
                 (left.len(), stage.sent()),
                 (0, vec!["An answer.".to_owned()])
-            ),
+            )
         }
     }
 }

@@ -114,14 +114,13 @@ impl Model for Scripted {
             "{:?}",
             request.messages.iter().rev().take(9).collect::<Vec<_>>()
         );
-        let mut events = match news.contains("is unknown") {
-            true => {
-                self.witness.saw("told that an outcome is unknown");
-                vec![ModelEvent::TextDelta {
-                    text: super::UNCLEAR.into(),
-                }]
-            }
-            false => self.scenario.reply(round),
+        let mut events = if news.contains("is unknown") {
+            self.witness.saw("told that an outcome is unknown");
+            vec![ModelEvent::TextDelta {
+                text: super::UNCLEAR.into(),
+            }]
+        } else {
+            self.scenario.reply(round)
         };
         events.push(ModelEvent::Finished {
             reason: Default::default(),

@@ -145,10 +145,7 @@ impl Input {
             show::data(PROMPT);
         }
         loop {
-            let prompt = match self.draft.is_empty() {
-                true => PROMPT,
-                false => MORE,
-            };
+            let prompt = if self.draft.is_empty() { PROMPT } else { MORE };
             let (wanted, line) = self.read(Wanted::Message(prompt)).await;
             match line {
                 Line::Text(text) if matches!(wanted, Wanted::Answer(_)) && is_answer(&text) => {
@@ -262,10 +259,7 @@ impl Draft {
             return None;
         }
         self.lines.push(line.to_owned());
-        match self.in_block {
-            true => None,
-            false => self.take(),
-        }
+        if self.in_block { None } else { self.take() }
     }
 
     fn take(&mut self) -> Option<String> {

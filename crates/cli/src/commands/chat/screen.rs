@@ -179,9 +179,10 @@ impl Answer {
     fn add(&mut self, text: &str) -> String {
         self.written
             .extend(text.chars().filter(|letter| *letter != '\r'));
-        let ripe = match self.may_run {
-            true => sure_words(&self.written),
-            false => self.written.as_str(),
+        let ripe = if self.may_run {
+            sure_words(&self.written)
+        } else {
+            self.written.as_str()
         };
         let rest = ripe.strip_prefix(self.shown.as_str()).unwrap_or_default();
         let rest = rest.to_owned();
@@ -191,9 +192,10 @@ impl Answer {
 
     /// What people are to read of it.
     fn words(&self) -> String {
-        match self.may_run {
-            true => extract(&self.written).text,
-            false => self.written.trim().to_owned(),
+        if self.may_run {
+            extract(&self.written).text
+        } else {
+            self.written.trim().to_owned()
         }
     }
 

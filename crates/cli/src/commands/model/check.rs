@@ -44,9 +44,10 @@ pub(super) async fn perform(common: &Common, test: TestModel) -> Result<ExitCode
     if common.json {
         show::json(&serde_json::to_value(&verdicts).unwrap_or_default());
     }
-    match verdicts.iter().all(|verdict| verdict.ok) {
-        true => Ok(ExitCode::SUCCESS),
-        false => Ok(ExitCode::FAILURE),
+    if verdicts.iter().all(|verdict| verdict.ok) {
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Ok(ExitCode::FAILURE)
     }
 }
 

@@ -22,9 +22,10 @@ const AT_ONCE: usize = 4;
 pub async fn perform(common: &Common, check: CheckPlugin) -> Result<ExitCode, Failure> {
     let reports = reports(common, &check.paths, !check.no_install).await?;
     let reports = json!(reports);
-    match common.json {
-        true => show::json(&reports),
-        false => show_reports(&reports),
+    if common.json {
+        show::json(&reports)
+    } else {
+        show_reports(&reports)
     }
     Ok(exit_code(&reports))
 }
@@ -78,9 +79,10 @@ async fn load(
 
 pub fn exit_code(reports: &Json) -> ExitCode {
     let mut all = reports.as_array().into_iter().flatten();
-    match all.all(|report| report["ok"] == true) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if all.all(|report| report["ok"] == true) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
@@ -92,9 +94,10 @@ pub fn show_reports(reports: &Json) {
 
 fn show_report(report: &Json) {
     let text = |field: &str| report[field].as_str().unwrap_or_default();
-    let (mark, colour) = match report["ok"] == true {
-        true => ("ok", Colour::Green),
-        false => ("fails", Colour::Red),
+    let (mark, colour) = if report["ok"] == true {
+        ("ok", Colour::Green)
+    } else {
+        ("fails", Colour::Red)
     };
     let head = format!("{} {}", text("name"), text("version"));
     show::line(&format!(

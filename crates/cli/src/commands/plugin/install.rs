@@ -113,9 +113,10 @@ pub async fn perform(common: &Common, install: InstallPlugin) -> Result<ExitCode
             &failure.hint,
         )
     })?;
-    match common.json {
-        true => show::json(&json!(installed)),
-        false => show_installed(&installed, &found),
+    if common.json {
+        show::json(&json!(installed))
+    } else {
+        show_installed(&installed, &found)
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -129,9 +130,10 @@ async fn base(common: &Common, environments: Environments) -> Result<ExitCode, F
         Ok::<_, Failure>(())
     };
     with_spinner("installing the base", working).await??;
-    match common.json {
-        true => show::json(&json!({ "base": FLAVOURS })),
-        false => show::line("what plugins take for granted is installed"),
+    if common.json {
+        show::json(&json!({ "base": FLAVOURS }))
+    } else {
+        show::line("what plugins take for granted is installed")
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -202,9 +204,10 @@ async fn tell_owner(common: &Common, name: Option<String>) -> Result<(), Failure
 }
 
 fn said(common: &Common, plugin: &Installed, what: &str) -> Result<ExitCode, Failure> {
-    match common.json {
-        true => show::json(&json!(plugin)),
-        false => show::line(&format!("{what} {}", plugin.name)),
+    if common.json {
+        show::json(&json!(plugin))
+    } else {
+        show::line(&format!("{what} {}", plugin.name))
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -110,9 +110,10 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
     let same = as_expected(&scenario, plugin);
     let name = plugin.id.clone().unwrap_or_else(|| plugin.name.clone());
     let report = ScenarioReport::new(name, same, steps);
-    match common.json {
-        true => show::json(&json!(report)),
-        false => show_report(&report, &scenario.steps),
+    if common.json {
+        show::json(&json!(report))
+    } else {
+        show_report(&report, &scenario.steps)
     }
     Ok(match report.failed {
         0 => ExitCode::SUCCESS,

@@ -53,14 +53,18 @@ pub async fn export(common: &Common, export: &ExportSession) -> Result<ExitCode,
 
 /// A file's name from a chat's.
 fn plain(id: &str) -> String {
-    let letter = |c: char| match c.is_alphanumeric() || c == '-' {
-        true => c,
-        false => '_',
+    let letter = |c: char| {
+        if c.is_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
     };
     let name: String = id.chars().take(60).map(letter).collect();
-    match name.is_empty() {
-        true => "session".to_owned(),
-        false => name,
+    if name.is_empty() {
+        "session".to_owned()
+    } else {
+        name
     }
 }
 
@@ -78,9 +82,10 @@ pub async fn replay(common: &Common, replay: &ReplaySession) -> Result<ExitCode,
         true => show::json(&json!(replayed)),
         false => tell(&replayed),
     }
-    Ok(match replayed.equal {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if replayed.equal {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

@@ -128,9 +128,10 @@ pub(super) async fn update(
         });
         changed.await.map_err(failed)?;
     }
-    match rest.is_empty() {
-        true => Ok(()),
-        false => overlay::write(store, "chat_channel", row, &rest).await,
+    if rest.is_empty() {
+        Ok(())
+    } else {
+        overlay::write(store, "chat_channel", row, &rest).await
     }
 }
 

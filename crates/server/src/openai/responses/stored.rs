@@ -58,11 +58,12 @@ pub(in super::super) async fn delete(
         Some(turn) => openai.agent()?.forget(&asker.session, turn).await?,
         None => false,
     };
-    match forgotten {
-        true => Ok(Body(
+    if forgotten {
+        Ok(Body(
             json!({"id": id, "object": "response", "deleted": true}),
-        )),
-        false => Err(Failure::not_stored(&id)),
+        ))
+    } else {
+        Err(Failure::not_stored(&id))
     }
 }
 

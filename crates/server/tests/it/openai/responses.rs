@@ -250,9 +250,10 @@ async fn a_stored_response_is_found_again_as_it_was_given() {
     let unstored = unstored.json()["id"].as_str().unwrap().to_owned();
     let key = std::mem::take(&mut scene.key);
     for (mine, id) in [(true, unstored.as_str()), (true, "resp_1"), (false, id)] {
-        match mine {
-            true => scene.key.clone_from(&key),
-            false => drop(scene.takes_key(&["chat"]).await),
+        if mine {
+            scene.key.clone_from(&key)
+        } else {
+            drop(scene.takes_key(&["chat"]).await)
         }
         let (status, _, param) = scene.get(&format!("/v1/responses/{id}")).await.error();
         assert_eq!((status, param), (404, json!("response_id")), "{id}");

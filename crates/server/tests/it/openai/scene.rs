@@ -185,9 +185,10 @@ impl Scene {
 
 /// One image is known.
 async fn fetched(url: String) -> Result<Vec<u8>, String> {
-    match url.ends_with(".png") {
-        true => Ok(b"\x89PNG\r\n\x1a\n".to_vec()),
-        false => Err("'there' is not among the hosts that may be fetched".into()),
+    if url.ends_with(".png") {
+        Ok(b"\x89PNG\r\n\x1a\n".to_vec())
+    } else {
+        Err("'there' is not among the hosts that may be fetched".into())
     }
 }
 

@@ -99,10 +99,11 @@ async fn write(peer: &Peer, id: &str, mut items: mpsc::UnboundedReceiver<Item>) 
             let _ = peer.emit("$stream-end", &[json!(id)]);
             return;
         }
-        let item = match ended {
+        let item = if ended {
             // Most clients that ask for a stream read it; one that does not gets the message.
-            true => tokio::time::timeout(PATIENCE, items.recv()).await.ok(),
-            false => Some(items.recv().await),
+            tokio::time::timeout(PATIENCE, items.recv()).await.ok()
+        } else {
+            Some(items.recv().await)
         };
         match item {
             Some(Some(Item::Text(more))) if text.len() + more.len() <= MAX_WAITING => {

@@ -125,9 +125,10 @@ async fn show(remote: &Remote, place: &str, event: &str, mut data: Json) {
 async fn own_place(call: &Call) -> Result<Room, String> {
     let room = place(call).await?;
     let member = role_in(&call.peer, &room).is_some();
-    match member || call.peer.rights() == Rights::Operator {
-        true => Ok(room),
-        false => Err(format!("You are not a member of room {}.", room.name)),
+    if member || call.peer.rights() == Rights::Operator {
+        Ok(room)
+    } else {
+        Err(format!("You are not a member of room {}.", room.name))
     }
 }
 

@@ -67,9 +67,10 @@ fn events(answer: &Json) -> Vec<ModelEvent> {
             extra: None,
         }));
     }
-    let reason = match answer["calls"].is_array() {
-        true => FinishReason::ToolCalls,
-        false => FinishReason::Stop,
+    let reason = if answer["calls"].is_array() {
+        FinishReason::ToolCalls
+    } else {
+        FinishReason::Stop
     };
     events.push(ModelEvent::Finished { reason });
     events
