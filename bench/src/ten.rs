@@ -2,7 +2,7 @@
 //! is how often the model is asked, and how much it must read for it.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -13,6 +13,7 @@ use callgate_contract::{
     ModelRequest, ModelStream,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -72,7 +73,7 @@ impl Model for Asking {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let events = self.events(self.asked.fetch_add(1, Ordering::Relaxed));
         let size = |json: serde_json::Result<String>| tokens::estimate(&json.unwrap_or_default());
-        let mut cost = self.cost.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cost = self.cost.lock();
         cost.0 += size(serde_json::to_string(&request));
         cost.1 += size(serde_json::to_string(&events));
         Box::pin(std::future::ready(Ok(ModelStream::of(events))))
@@ -112,7 +113,7 @@ pub(crate) async fn report(scene: &Scene, table: &mut Table) -> anyhow::Result<(
         ensure!(report.calls == METHODS as u64, "{report:?}");
         let rounds = f64::from(report.rounds);
         table.number("ten methods, rounds", who, (rounds, "rounds"), &[]);
-        let (read, written) = *model.cost.lock().unwrap_or_else(PoisonError::into_inner);
+        let (read, written) = *model.cost.lock();
         let what = "ten methods, tokens read and written";
         table.number(what, who, ((read + written) as f64, "tokens"), &[]);
     }

@@ -1,11 +1,12 @@
 //! [`Follower`]: answers the calls of one run of code and keeps what its report will say. A run that
 //! calls otherwise than its record is stopped before it does anything new.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use callgate_contract::{Caller, CodeCall, CodeReply, Kind, Stop, json};
 use callgate_gate::{CallError, CallRequest, Gate, Outcome};
 use callgate_store::{RecordedCall, StoreError};
+use parking_lot::Mutex;
 
 use crate::{
     record::{Answered, Record, Refusal},
@@ -63,7 +64,7 @@ impl Follower {
                 self.accept(report, outcome)
             }
             Err(Refusal::Call(CallError::Store { source, .. })) if source.is_temporary() => {
-                self.progress().unrecorded = Some(source);
+                self.progress.lock().unrecorded = Some(source);
                 CodeReply::End(Stop::Killed)
             }
             Err(Refusal::Call(error)) => self.refuse(report, &error),
@@ -85,7 +86,7 @@ impl Follower {
                 Some(Observation::Parts(outcome.parts)),
             ),
         };
-        self.progress().observation = observation;
+        self.progress.lock().observation = observation;
         self.keep(report);
         reply
     }
@@ -105,11 +106,11 @@ impl Follower {
             let call = report.clone();
             self.watch.tell(TurnEvent::Call { call });
         }
-        self.progress().calls.push(report);
+        self.progress.lock().calls.push(report);
     }
 
     fn diverge(&self, why: &str) -> CodeReply {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let done: Vec<&str> = progress
             .calls
             .iter()
@@ -126,10 +127,6 @@ impl Follower {
     }
 
     pub(crate) fn take_progress(&self) -> Progress {
-        std::mem::take(&mut *self.progress())
-    }
-
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *self.progress.lock())
     }
 }

@@ -5,13 +5,13 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use callgate_contract::{JournalId, SessionKey};
 use callgate_store::LogRow;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, Semaphore};
 
 use crate::{Agent, TurnError, agent::WeakAgent};
@@ -72,7 +72,7 @@ pub(crate) struct Work {
 
 impl Work {
     fn on(agent: &Agent, session: &SessionKey, subject: Subject) -> Self {
-        let mut state = agent.in_flight().state();
+        let mut state = agent.in_flight().state.lock();
         match &subject {
             Subject::Turn(turn) => {
                 state.turns.insert(*turn);
@@ -112,7 +112,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        let mut state = self.agent.in_flight().state();
+        let mut state = self.agent.in_flight().state.lock();
         match &self.subject {
             Subject::Turn(turn) => {
                 state.turns.remove(turn);
@@ -137,18 +137,14 @@ fn one_less<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, usize>, key: &K) {
 }
 
 impl InFlight {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn has_turn(&self, turn: JournalId) -> bool {
-        self.state().turns.contains(&turn)
+        self.state.lock().turns.contains(&turn)
     }
 
     /// Of these rows those of the session that nobody works on. `None` while a message is being stored
     /// there: its row may be among them. To be asked after they were read.
     fn unclaimed(&self, session: &SessionKey, mut rows: Vec<LogRow>) -> Option<Vec<LogRow>> {
-        let state = self.state();
+        let state = self.state.lock();
         rows.retain(|row| row.session == *session && !state.rows.contains_key(&row.id));
         if rows.is_empty() || !state.receiving.contains_key(session) {
             Some(rows)
@@ -158,18 +154,18 @@ impl InFlight {
     }
 
     fn is_interrupted(&self, session: &SessionKey) -> bool {
-        self.state().interrupted.contains_key(session)
+        self.state.lock().interrupted.contains_key(session)
     }
 
     /// A turn of the session may be on record that nobody works on.
     fn may_be_open(&self, session: &SessionKey) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.interrupted.contains_key(session) || state.left.contains(session)
     }
 
     /// False if it was interrupted again since [`InFlight::begins`].
     fn settles(&self, session: &SessionKey) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let again = state.interrupted.get(session) == Some(&true);
         if !again {
             state.interrupted.remove(session);
@@ -180,12 +176,12 @@ impl InFlight {
     }
 
     fn begins(&self, session: &SessionKey) {
-        self.state().interrupted.insert(session.clone(), false);
+        self.state.lock().interrupted.insert(session.clone(), false);
     }
 
     /// It is to be looked at once more.
     fn again(&self, session: &SessionKey) {
-        self.state().interrupted.insert(session.clone(), true);
+        self.state.lock().interrupted.insert(session.clone(), true);
     }
 
     /// Returns when nothing of the session waits to be taken up.
@@ -228,7 +224,8 @@ impl Agent {
         };
         let before = self
             .in_flight()
-            .state()
+            .state
+            .lock()
             .interrupted
             .insert(session.clone(), true);
         if before.is_none() {
@@ -249,7 +246,7 @@ impl Agent {
             .looked
             .get_or_try_init(async || {
                 let open = self.store().turns().cut_off(Timestamp::MAX).await?;
-                let mut state = in_flight.state();
+                let mut state = in_flight.state.lock();
                 let open = open
                     .into_iter()
                     .filter(|turn| !state.turns.contains(&turn.start.id))
@@ -275,7 +272,7 @@ impl Agent {
                 Err(error) => self.give_up_turn(id, session, &error).await?,
             }
         }
-        in_flight.state().left.remove(session);
+        in_flight.state.lock().left.remove(session);
         Ok(())
     }
 

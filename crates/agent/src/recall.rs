@@ -2,13 +2,11 @@
 //! them. The store says what is true: what it has added since is read, and anything else that
 //! changed a history makes it be read anew.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
 
 use callgate_contract::{ConversationId, Messages};
 use callgate_store::{Conversation, HistoryRow};
+use parking_lot::Mutex;
 
 use crate::{Agent, TurnError, history::from_json, tokens};
 
@@ -53,14 +51,14 @@ struct Entry {
 
 impl Histories {
     fn take(&self, id: ConversationId) -> Option<Entry> {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         let entry = kept.entries.remove(&id)?;
         kept.tokens -= entry.history.tokens;
         Some(entry)
     }
 
     fn put(&self, id: ConversationId, extent: (u64, u64), history: History) {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         kept.uses += 1;
         kept.tokens += history.tokens;
         let entry = Entry {
@@ -80,10 +78,6 @@ impl Histories {
                 kept.tokens -= entry.history.tokens;
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,14 +1,12 @@
 //! [`Record`]: the calls of one journal. As long as an earlier execution left a record, calls are
 //! answered from it; then they pass the gate. Nothing recorded is done twice.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
 
 use callgate_contract::Caller;
 use callgate_gate::{AdHoc, CallError, CallRequest, Gate, Outcome};
 use callgate_store::RecordedCall;
+use parking_lot::Mutex;
 
 use crate::host;
 
@@ -104,12 +102,10 @@ impl Record {
 
     /// An earlier execution has come to this call, which is to be answered from its record.
     pub(crate) fn has(&self, sequence: u64) -> bool {
-        let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        recorded.contains_key(&sequence)
+        self.recorded.lock().contains_key(&sequence)
     }
 
     fn take(&self, sequence: u64) -> Option<RecordedCall> {
-        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        recorded.remove(&sequence)
+        self.recorded.lock().remove(&sequence)
     }
 }

@@ -2,9 +2,11 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     task::Poll,
 };
+
+use parking_lot::Mutex;
 
 /// Clones share one state; cancelling twice is harmless.
 #[derive(Clone, Default)]
@@ -24,7 +26,7 @@ const MANY_CHILDREN: usize = 8;
 impl Cancel {
     pub fn cancel(&self) {
         let (hook, children) = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             state.cancelled = true;
             (state.hook.take(), std::mem::take(&mut state.children))
         };
@@ -37,14 +39,14 @@ impl Cancel {
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.state().cancelled
+        self.0.lock().cancelled
     }
 
     /// Runs `hook` on cancellation, at once if that has happened. For the backend's own use: it
     /// replaces the hook before.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
         {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             if !state.cancelled {
                 state.hook = Some(Box::new(hook));
                 return;
@@ -57,9 +59,9 @@ impl Cancel {
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Cancel::default();
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if state.cancelled {
-            child.state().cancelled = true;
+            child.0.lock().cancelled = true;
             return child;
         }
         let children = &mut state.children;
@@ -84,10 +86,6 @@ impl Cancel {
             Poll::Pending
         })
         .await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, CancelState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,7 +117,7 @@ mod tests {
         for _ in 0..1_000 {
             drop(root.child());
         }
-        assert!(root.state().children.len() < 100);
+        assert!(root.0.lock().children.len() < 100);
         root.cancel();
         assert!(kept.is_cancelled());
     }

@@ -3,12 +3,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, OnceLock, PoisonError, RwLock, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::{Duration, Instant},
 };
 
 use callgate_contract::{Allowed, Caller, Effect, Exposure, Method, Origin, Stub, Surface};
 use callgate_store::{Approval, Store};
+use parking_lot::RwLock;
 use tokio::sync::{broadcast, watch};
 
 use crate::{
@@ -168,8 +169,7 @@ impl Gate {
 
     /// What to say to who calls a method of `origin` that is not there: `origin/name` in full.
     pub fn explain(&self, origin: &Origin, why: Option<String>) {
-        let absent = self.0.absent.write();
-        let mut absent = absent.unwrap_or_else(PoisonError::into_inner);
+        let mut absent = self.0.absent.write();
         match why {
             Some(why) => absent.insert(origin.to_string(), why),
             None => absent.remove(&origin.to_string()),
@@ -179,7 +179,6 @@ impl Gate {
     fn explanation(&self, name: &str) -> Option<String> {
         let (origin, _) = name.split_once('/')?;
         let absent = self.0.absent.read();
-        let absent = absent.unwrap_or_else(PoisonError::into_inner);
         absent.get(origin).cloned()
     }
 
@@ -299,7 +298,7 @@ impl Gate {
 
     /// Which methods need an approval from now on, as [`GatePolicy::ask`] says it.
     pub fn set_ask(&self, ask: Vec<String>) {
-        *self.0.ask.write().unwrap_or_else(PoisonError::into_inner) = ask.into();
+        *self.0.ask.write() = ask.into();
     }
 
     /// Does the operator want to be asked before the method that `name` means?
@@ -332,7 +331,7 @@ impl Gate {
         if entry.method.needs_approval() {
             return true;
         }
-        let ask = self.0.ask.read().unwrap_or_else(PoisonError::into_inner);
+        let ask = self.0.ask.read();
         ask.iter().any(|name| name == "*" || entry.is_called(name))
     }
 
@@ -400,13 +399,11 @@ impl Gate {
     }
 
     fn read<T>(&self, look: impl FnOnce(&Registry) -> T) -> T {
-        let registry = self.0.registry.read();
-        look(&registry.unwrap_or_else(PoisonError::into_inner))
+        look(&self.0.registry.read())
     }
 
     fn write<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
-        let registry = self.0.registry.write();
-        let changed = change(&mut registry.unwrap_or_else(PoisonError::into_inner));
+        let changed = change(&mut self.0.registry.write());
         self.0.changes.send_modify(|count| *count += 1);
         changed
     }

@@ -1,12 +1,10 @@
 //! What a method tells of its progress, within bounds: a method that tells too much, or nonsense, is
 //! a burden to nobody.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use callgate_contract::{Onlooker, Progress};
+use parking_lot::Mutex;
 
 /// What may be told at once, and how often from then on.
 const AT_ONCE: u32 = 20;
@@ -26,7 +24,7 @@ pub(crate) fn bounded(onlooker: Onlooker) -> Onlooker {
         };
         // Held for a look: a method may tell from several threads.
         let passes = {
-            let mut pace = pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pace = pace.lock();
             pace.passes(&progress, Instant::now())
         };
         if passes {

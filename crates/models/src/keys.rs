@@ -1,11 +1,9 @@
 //! The keys of one model. A key that was refused rests while others are tried. Keys are never
 //! shown: `Debug` hides them and [`Key::hide`] takes them out of what a server echoes.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 
 #[derive(Debug)]
@@ -45,7 +43,7 @@ impl Keys {
     /// The next key in turn that does not rest; if all rest, the one that wakes first.
     pub(crate) fn choose(&self) -> Key {
         let now = Instant::now();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let start = state.next;
         let count = self.keys.len().max(1);
         let place = (0..count)
@@ -63,7 +61,7 @@ impl Keys {
     }
 
     pub(crate) fn rest(&self, key: &Key, time: Duration) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if let Some(rest) = state.rests.get_mut(key.place) {
             *rest = Instant::now().checked_add(time);
         }

@@ -1,12 +1,11 @@
 //! What a frame tells of where it happens: session, user, channel, persona, folders. Sent along, so
 //! that no plugin has to ask for it.
 
-use std::{collections::VecDeque, sync::Mutex};
+use std::collections::VecDeque;
 
 use callgate_contract::{Caller, JournalId, MethodError, Role, SessionKey, SessionType, Value};
 use callgate_store::{Persona, Store, StoreError};
-
-use crate::link::lock;
+use parking_lot::Mutex;
 
 /// Runs and turns whose facts are remembered: a script makes many calls.
 const REMEMBERED: usize = 64;
@@ -36,7 +35,7 @@ impl Contexts {
     /// The facts of a call, which are the same for all calls of one run or turn.
     pub(crate) async fn of_call(&self, caller: &Caller) -> Result<Value, MethodError> {
         let known = {
-            let known = lock(&self.known);
+            let known = self.known.lock();
             let found = known.iter().find(|(journal, _)| *journal == caller.journal);
             found.map(|(_, facts)| facts.clone())
         };
@@ -51,7 +50,7 @@ impl Contexts {
         let turn = Some(caller.journal);
         let facts = self.of(&caller.session, speaker, turn).await;
         let facts = facts.map_err(|error| MethodError::new(error.to_string()))?;
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         known.push_back((caller.journal, facts.clone()));
         if known.len() > REMEMBERED {
             known.pop_front();

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use callgate_contract::Origin;
 
-use crate::{Loaded, Plugins, Source, WorkerError, link::lock, plugins::Inner, watch::Look};
+use crate::{Loaded, Plugins, Source, WorkerError, plugins::Inner, watch::Look};
 
 /// One file for each plugin, below the data directory.
 pub(crate) struct Described(PathBuf);
@@ -118,7 +118,7 @@ impl Inner {
     /// A plugin that was known does not load: it is offered no longer. Its id.
     pub(crate) fn lost(&self, source: &Source) -> Option<String> {
         self.described.forget(source);
-        let mut plugins = lock(&self.plugins);
+        let mut plugins = self.plugins.lock();
         let known = plugins.values().find(|it| it.source.path == source.path);
         let id = known?.loaded.id.clone();
         plugins.remove(&id);

@@ -5,7 +5,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -14,10 +14,9 @@ use std::{
 use callgate_contract::{
     Allowed, Budget, Caller, Grant, JournalId, Onlooker, Role, SessionKey, SessionType, Surface,
 };
+use parking_lot::Mutex;
 use tracing::Span;
 use uuid::Uuid;
-
-use crate::link::lock;
 
 /// Tokens that are over and still remembered.
 const REMEMBERED: usize = 8192;
@@ -127,7 +126,7 @@ impl Identities {
         };
         let acting = Acting::new(caller, progress, span.clone());
         let standing = Standing::For(Arc::new(acting));
-        lock(&self.known).tokens.insert(token, standing);
+        self.known.lock().tokens.insert(token, standing);
         Issued {
             identities: self.clone(),
             token,
@@ -147,14 +146,14 @@ impl Identities {
     }
 
     fn standing(&self, token: Token) -> Option<Result<Arc<Acting>, SessionKey>> {
-        match lock(&self.known).tokens.get(&token)? {
+        match self.known.lock().tokens.get(&token)? {
             Standing::For(acting) => Some(Ok(acting.clone())),
             Standing::In(session) => Some(Err(session.clone())),
         }
     }
 
     fn expire(&self, token: Token) {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         let Some(Standing::For(acting)) = known.tokens.get(&token) else {
             return;
         };
@@ -189,7 +188,7 @@ impl Identities {
     }
 
     fn grant(&self, plugin: &str) -> Arc<Grant> {
-        let mut background = lock(&self.background);
+        let mut background = self.background.lock();
         match background.get(plugin) {
             Some((since, grant)) if since.elapsed() <= REFILL => grant.clone(),
             _ => {

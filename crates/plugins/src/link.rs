@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -13,6 +13,7 @@ use std::{
 };
 
 use callgate_contract::{BoxFuture, Value, codec::CodecError, frame::FrameReader};
+use parking_lot::Mutex;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use tokio::{
     net::UnixStream,
@@ -209,7 +210,7 @@ impl Link {
     }
 
     fn wait(self: &Arc<Self>, id: u64, waiting: Waiting) -> Result<Request, AskError> {
-        let mut open = lock(&self.waiting);
+        let mut open = self.waiting.lock();
         open.as_mut().ok_or(AskError::Closed)?.insert(id, waiting);
         Ok(Request {
             id,
@@ -222,7 +223,7 @@ impl Link {
     pub(crate) fn send(&self, frame: Frame) -> Result<(), CodecError> {
         let mut bytes = Vec::new();
         frame.write(&mut bytes)?;
-        let mut unsent = lock(&self.unsent);
+        let mut unsent = self.unsent.lock();
         if unsent.is_empty() {
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             let sent = send(&self.stream, &bytes, flags).unwrap_or(0);
@@ -238,11 +239,11 @@ impl Link {
     async fn write(self: Arc<Self>) {
         while self.closed.get().is_none() {
             self.more.notified().await;
-            while !lock(&self.unsent).is_empty() {
+            while !self.unsent.lock().is_empty() {
                 if self.stream.writable().await.is_err() {
                     return;
                 }
-                let mut unsent = lock(&self.unsent);
+                let mut unsent = self.unsent.lock();
                 match self.stream.try_write(&unsent) {
                     Ok(sent) => drop(unsent.drain(..sent)),
                     Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
@@ -257,7 +258,7 @@ impl Link {
             if let Err(error) = self.stream.readable().await {
                 break error.to_string();
             }
-            let mut reader = lock(&self.reader);
+            let mut reader = self.reader.lock();
             match self.stream.try_read(reader.spare()) {
                 Ok(0) => break "it closed its channel".to_owned(),
                 Ok(count) => reader.filled(count),
@@ -273,7 +274,7 @@ impl Link {
 
     /// Takes what has arrived, unless somebody else just does. Its end is the reading task's to see.
     fn look(self: &Arc<Self>) {
-        let Ok(mut reader) = self.reader.try_lock() else {
+        let Some(mut reader) = self.reader.try_lock() else {
             return;
         };
         let flags = RecvFlags::DONTWAIT;
@@ -316,18 +317,18 @@ impl Link {
             Frame::Pong { id } => self.settle(id, Answer::Value(Value::Null)),
             Frame::Item { id, value } => {
                 if let Some(Waiting::Many(tell)) =
-                    lock(&self.waiting).as_ref().and_then(|all| all.get(&id))
+                    self.waiting.lock().as_ref().and_then(|all| all.get(&id))
                 {
                     let _ = tell.send(Answer::Item(value));
                 }
             }
             Frame::Credit { id, count } => {
-                if let Some(serving) = lock(&self.serving).get(&id) {
+                if let Some(serving) = self.serving.lock().get(&id) {
                     serving.credit.add_permits(count as usize);
                 }
             }
             Frame::Cancel { id } => {
-                if let Some(serving) = lock(&self.serving).remove(&id) {
+                if let Some(serving) = self.serving.lock().remove(&id) {
                     serving.abort.abort();
                 }
             }
@@ -336,7 +337,7 @@ impl Link {
     }
 
     fn settle(&self, id: u64, answer: Answer) {
-        let waiting = lock(&self.waiting).as_mut().and_then(|all| all.remove(&id));
+        let waiting = self.waiting.lock().as_mut().and_then(|all| all.remove(&id));
         match waiting {
             Some(Waiting::One(tell)) => drop(tell.send(answer)),
             Some(Waiting::Many(tell)) => drop(tell.send(answer)),
@@ -351,10 +352,10 @@ impl Link {
         let link = self.clone();
         let answering = (self.serve)(self.clone(), asked);
         // Held until the task is listed: it takes itself off the list when it ends.
-        let mut serving = lock(&self.serving);
+        let mut serving = self.serving.lock();
         let task = tokio::spawn(async move {
             answering.await;
-            lock(&link.serving).remove(&id);
+            link.serving.lock().remove(&id);
         });
         let abort = task.abort_handle();
         let entry = Serving {
@@ -368,8 +369,8 @@ impl Link {
     /// Everybody who waits is told; what the worker asked for is given up, but for turns.
     pub(crate) fn close(&self, reason: &str) {
         let _ = self.closed.set(reason.to_owned());
-        drop(lock(&self.waiting).take());
-        for (_, serving) in lock(&self.serving).drain() {
+        drop(self.waiting.lock().take());
+        for (_, serving) in self.serving.lock().drain() {
             // Nobody takes another item.
             serving.credit.close();
             if !serving.outlives {
@@ -402,7 +403,10 @@ impl Drop for Request {
         if self.id == 0 {
             return;
         }
-        let open = lock(&self.link.waiting)
+        let open = self
+            .link
+            .waiting
+            .lock()
             .as_mut()
             .and_then(|all| all.remove(&self.id));
         if open.is_some() {
@@ -458,8 +462,4 @@ impl Answers {
         let _ = self.request.link.send(credit);
         self.told.recv().await.ok_or(AskError::Closed)
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,12 +7,13 @@ use std::{
     path::{Path, PathBuf},
     process::ExitStatus,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{
     io::AsyncReadExt,
@@ -22,10 +23,7 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use crate::{
-    blame,
-    link::{Link, lock},
-};
+use crate::{blame, link::Link};
 
 /// How long stacks may take to be written.
 const DUMP: Duration = Duration::from_secs(1);
@@ -137,7 +135,7 @@ impl Live {
     }
 
     pub(crate) fn knows(&self, plugin: &str, path: PathBuf) {
-        let mut plugins = lock(&self.plugins);
+        let mut plugins = self.plugins.lock();
         plugins.retain(|(_, known)| *known != path);
         plugins.push((plugin.to_owned(), path));
     }
@@ -145,7 +143,7 @@ impl Live {
     /// While the guard lives, `plugin` is at work.
     pub(crate) fn busy(&self, plugin: &str) -> Busy<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.busy).insert(number, plugin.to_owned());
+        self.busy.lock().insert(number, plugin.to_owned());
         Busy { live: self, number }
     }
 
@@ -216,7 +214,7 @@ impl Live {
     fn hung(&self, stacks: &str, patience: Duration) -> Death {
         tracing::warn!(stacks, "a plugins' worker does not answer and is ended");
         let seconds = patience.as_secs_f64();
-        match blame::find(stacks, &lock(&self.plugins)) {
+        match blame::find(stacks, &self.plugins.lock()) {
             Some(blame::Place { plugin, line }) => Death {
                 reason: format!("plugin '{plugin}' blocked it for {seconds} s, at {line}"),
                 blamed: Some(plugin),
@@ -247,7 +245,7 @@ impl Live {
             (_, Some(signal)) => format!("it was killed by signal {signal}"),
             _ => "nobody knows why".to_owned(),
         };
-        let place = blame::find(written, &lock(&self.plugins));
+        let place = blame::find(written, &self.plugins.lock());
         let suspect = place.map(|place| place.plugin).or_else(|| self.suspect());
         Death {
             reason: match &suspect {
@@ -261,7 +259,7 @@ impl Live {
 
     /// Whose call is the newest.
     fn suspect(&self) -> Option<String> {
-        let busy = lock(&self.busy);
+        let busy = self.busy.lock();
         busy.last_key_value().map(|(_, plugin)| plugin.clone())
     }
 }
@@ -275,7 +273,7 @@ impl Drop for Busy<'_> {
     fn drop(&mut self) {
         // Of a dead process the guards stay in place until the death is described.
         if !self.live.is_over() {
-            lock(&self.live.busy).remove(&self.number);
+            self.live.busy.lock().remove(&self.number);
         }
     }
 }

@@ -7,13 +7,14 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use callgate_contract::{Caller, Listener, MethodError, Origin, SessionKey, Value};
 use callgate_gate::Gate;
 use callgate_store::Store;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -22,7 +23,6 @@ use crate::{
     described::Described,
     environment::{Environments, InstallError, is_requirement},
     host,
-    link::lock,
     listener::PluginListener,
     log, python,
     render::Renderer,
@@ -206,7 +206,7 @@ impl Plugins {
     }
 
     pub async fn unload(&self, plugin: &str) -> bool {
-        let Some(known) = lock(&self.0.plugins).remove(plugin) else {
+        let Some(known) = self.0.plugins.lock().remove(plugin) else {
             return false;
         };
         self.0
@@ -240,7 +240,7 @@ impl Plugins {
         }
         settings.set(DISABLED, &disabled).await?;
         let known = {
-            let mut plugins = lock(&self.0.plugins);
+            let mut plugins = self.0.plugins.lock();
             plugins.get_mut(plugin).map(|known| {
                 known.enabled = enabled;
                 known.clone()
@@ -285,15 +285,15 @@ impl Plugins {
 
     /// By id.
     pub fn list(&self) -> Vec<Plugin> {
-        lock(&self.0.plugins).values().cloned().collect()
+        self.0.plugins.lock().values().cloned().collect()
     }
 
     pub fn plugin(&self, id: &str) -> Option<Plugin> {
-        lock(&self.0.plugins).get(id).cloned()
+        self.0.plugins.lock().get(id).cloned()
     }
 
     pub fn worker(&self, name: &str) -> Option<Arc<Worker>> {
-        lock(&self.0.workers).get(name).cloned()
+        self.0.workers.lock().get(name).cloned()
     }
 
     /// The worker that a plugin lives in.
@@ -315,7 +315,7 @@ impl Plugins {
     }
 
     pub fn workers(&self) -> Vec<Arc<Worker>> {
-        lock(&self.0.workers).values().cloned().collect()
+        self.0.workers.lock().values().cloned().collect()
     }
 
     /// What a step is told of where it happens, on behalf of `caller`.
@@ -345,7 +345,7 @@ impl Plugins {
 
 impl Inner {
     pub(crate) fn enabled(&self) -> Vec<Plugin> {
-        let plugins = lock(&self.plugins);
+        let plugins = self.plugins.lock();
         plugins
             .values()
             .filter(|plugin| plugin.enabled)
@@ -356,7 +356,7 @@ impl Inner {
     /// Workers with those of their plugins that are enabled.
     pub(crate) fn hearers(&self) -> Vec<(Arc<Worker>, Vec<Plugin>)> {
         let enabled = self.enabled();
-        let workers = lock(&self.workers);
+        let workers = self.workers.lock();
         let plugins_of = |worker: &Arc<Worker>| {
             let own = enabled
                 .iter()
@@ -370,7 +370,7 @@ impl Inner {
     }
 
     pub(crate) fn worker(&self, source: &Source) -> Arc<Worker> {
-        let mut workers = lock(&self.workers);
+        let mut workers = self.workers.lock();
         let new = || {
             Arc::new(Worker::new(
                 &source.worker,
@@ -385,7 +385,7 @@ impl Inner {
     }
 
     pub(crate) fn flavour_of(&self, worker: &str) -> Option<String> {
-        let workers = lock(&self.workers);
+        let workers = self.workers.lock();
         workers
             .get(worker)
             .map(|worker| worker.flavour().to_owned())
@@ -407,7 +407,7 @@ impl Inner {
     }
 
     pub(crate) fn path_of(&self, plugin: &str) -> Option<PathBuf> {
-        let plugins = lock(&self.plugins);
+        let plugins = self.plugins.lock();
         plugins.get(plugin).map(|plugin| plugin.source.path.clone())
     }
 
@@ -490,7 +490,7 @@ impl Inner {
         };
         self.offer(worker, &plugin);
         let enabled = plugin.enabled;
-        lock(&self.plugins).insert(loaded.id.clone(), plugin);
+        self.plugins.lock().insert(loaded.id.clone(), plugin);
         enabled
     }
 

@@ -1,19 +1,17 @@
 //! What plugins do that nobody called: a timer that is due, a route, a webhook. Each is a call by the
 //! plugin itself through the gate, so that it is paid for and on record like any other.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Arguments, Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method,
     MethodError, MethodInfo, Origin, Reply, Value,
 };
 use callgate_gate::{AdHoc, CallRequest};
+use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::{Plugins, Worker, frame::Named, link::lock};
+use crate::{Plugins, Worker, frame::Named};
 
 /// A handler that is not done by then is given up.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -88,7 +86,7 @@ impl Method for Deed {
         context: CallContext<'a>,
         _: Vec<(String, Value)>,
     ) -> BoxFuture<'a, Result<Reply, MethodError>> {
-        let work = lock(&self.work).take();
+        let work = self.work.lock().take();
         Box::pin(async move {
             let again = || MethodError::new("this was done already");
             let work = work.ok_or_else(again)?;

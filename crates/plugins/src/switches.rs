@@ -1,12 +1,10 @@
 //! [`Switches`]: in which sessions a plugin is not offered and not heard, though it is enabled.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::RwLock,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use callgate_contract::SessionKey;
 use callgate_store::{Store, StoreError};
+use parking_lot::RwLock;
 
 /// The operator's setting: sessions by plugin.
 const SETTING: &str = "plugins.disabled_in";
@@ -80,12 +78,10 @@ impl Switches {
     }
 
     fn look<T>(&self, look: impl FnOnce(&Option<Off>) -> T) -> T {
-        let off = self.0.read();
-        look(&off.unwrap_or_else(std::sync::PoisonError::into_inner))
+        look(&self.0.read())
     }
 
     fn change(&self, change: impl FnOnce(&mut Option<Off>)) {
-        let off = self.0.write();
-        change(&mut off.unwrap_or_else(std::sync::PoisonError::into_inner));
+        change(&mut self.0.write());
     }
 }

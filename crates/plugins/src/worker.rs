@@ -6,11 +6,12 @@ mod load;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use callgate_contract::{Caller, Onlooker, Value};
+use parking_lot::Mutex;
 use tokio::{net::UnixStream, sync::watch};
 use tracing::Instrument;
 
@@ -18,7 +19,7 @@ use crate::{
     Source, WorkerError,
     frame::Named,
     identity::{Identities, Issued},
-    link::{Answer, Answers, AskError, lock},
+    link::{Answer, Answers, AskError},
     live::{Live, Patient},
     plugins::Inner,
     spawn,
@@ -80,13 +81,13 @@ impl Worker {
 
     /// Is there a process at this moment?
     pub fn is_running(&self) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         state.current.as_ref().is_some_and(|it| !it.live.is_over())
     }
 
     /// Is there anything that it would load?
     pub(crate) fn has_plugins(&self) -> bool {
-        !lock(&self.state).sources.is_empty()
+        !self.state.lock().sources.is_empty()
     }
 
     /// A plugin of it that acts for nobody but itself.
@@ -101,7 +102,7 @@ impl Worker {
 
     /// How often its process ended unasked, and why the last time.
     pub fn ends(&self) -> (u32, Option<String>) {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         (state.ends, state.last_end.clone())
     }
 
@@ -141,7 +142,7 @@ impl Worker {
     ) -> Result<Value, WorkerError> {
         let running = self.running().await?;
         if !running.is_loaded(plugin).await
-            && let Some(failure) = lock(&self.state).failed.get(plugin)
+            && let Some(failure) = self.state.lock().failed.get(plugin)
         {
             return Err(failure.clone());
         }
@@ -238,14 +239,14 @@ impl Worker {
     }
 
     fn current(&self) -> Option<Arc<Running>> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         state.current.clone().filter(|it| !it.live.is_over())
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if let Some(running) = &lock(&self.state).current {
+        if let Some(running) = &self.state.lock().current {
             running.live.kill();
         }
     }

@@ -3,10 +3,11 @@
 
 use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::{wait::Bell, wire::Event, zygote::Zygote};
@@ -36,12 +37,12 @@ impl Exit {
     }
 
     pub(crate) fn set(&self, event: Event) {
-        *self.event.lock().unwrap_or_else(PoisonError::into_inner) = Some(event);
+        *self.event.lock() = Some(event);
         self.bell.ring();
     }
 
     pub(crate) fn get(&self) -> Option<Event> {
-        *self.event.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.event.lock()
     }
 }
 

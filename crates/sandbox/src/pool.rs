@@ -4,11 +4,12 @@
 use std::{
     collections::VecDeque,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use callgate_contract::SandboxError;
+use parking_lot::{Condvar, Mutex};
 use uuid::Uuid;
 
 use crate::{JailOptions, child::Child, zygote::Zygote};
@@ -53,7 +54,7 @@ impl Pool {
     }
 
     pub(crate) fn warm(self: &Arc<Self>) -> Result<(), SandboxError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         self.ensure_zygote(&mut state)?;
         self.refill(&mut state)
     }
@@ -61,7 +62,7 @@ impl Pool {
     /// A child of its own for one run; the oldest, which is the warmest.
     pub(crate) fn lease(self: &Arc<Self>) -> Result<Child, SandboxError> {
         let until = Instant::now() + PATIENCE;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.runs += 1;
         state.seeking += 1;
         let leased = loop {
@@ -75,8 +76,7 @@ impl Pool {
                 break Err(SandboxError::Failed("no child came up in time".into()));
             }
             // In slices, to notice a zygote that died with the child we wait for.
-            let waited = self.added.wait_timeout(state, left.min(GLANCE));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.added.wait_for(&mut state, left.min(GLANCE));
         };
         state.seeking -= 1;
         let child = leased?;
@@ -91,7 +91,7 @@ impl Pool {
 
     /// Fills places that leases left. Cheap when there are none.
     pub(crate) fn top_up(self: &Arc<Self>) {
-        if let Err(error) = self.refill(&mut self.lock()) {
+        if let Err(error) = self.refill(&mut self.state.lock()) {
             // The zygote is gone; the next lease starts another.
             tracing::warn!(%error, "the pool was not filled");
         }
@@ -115,11 +115,11 @@ impl Pool {
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        self.lock().waiting.len()
+        self.state.lock().waiting.len()
     }
 
     pub(crate) fn waiting_memory(&self) -> Vec<u64> {
-        let state = self.lock();
+        let state = self.state.lock();
         state
             .waiting
             .iter()
@@ -144,7 +144,7 @@ impl Pool {
         let pool = self.clone();
         let start = move || {
             let started = Zygote::start(&pool.options);
-            let mut state = pool.lock();
+            let mut state = pool.state.lock();
             state.renewing = false;
             let renewed = started.and_then(|zygote| {
                 state.take_over(zygote);
@@ -180,17 +180,13 @@ impl Pool {
     }
 
     fn add(&self, child: Child, of: &Weak<Zygote>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let current = state.zygote.as_ref().map(Arc::as_ptr);
         if current == Some(of.as_ptr()) {
             state.coming = state.coming.saturating_sub(1);
             state.waiting.push_back(child);
             self.added.notify_one();
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,9 @@
 //! [`Slots`]: how many runs compute at once. A run that waits for the host gives its slot back, so
 //! that runs nested through sub-agents cannot wait for each other.
 
-use std::sync::{
-    Condvar, Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::{Condvar, Mutex};
 
 pub(crate) struct Slots {
     /// Taken and given by blocking run threads, hence a plain mutex and condition.
@@ -26,11 +25,8 @@ impl Slots {
     }
 
     pub(crate) fn take(&self) -> Slot<'_> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = self
-            .freed
-            .wait_while(free, |free| *free == 0)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock();
+        self.freed.wait_while(&mut free, |free| *free == 0);
         *free -= 1;
         self.computing.fetch_add(1, Ordering::Relaxed);
         Slot(self)
@@ -48,7 +44,7 @@ pub(crate) struct Slot<'a>(&'a Slots);
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
         self.0.computing.fetch_sub(1, Ordering::Relaxed);
-        let mut free = self.0.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.0.free.lock();
         *free += 1;
         self.0.freed.notify_one();
     }

@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     os::fd::{AsFd, OwnedFd},
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
     },
@@ -14,6 +14,7 @@ use std::{
 };
 
 use callgate_contract::SandboxError;
+use parking_lot::Mutex;
 use rustix::{
     fs::{OFlags, fcntl_setfl},
     net::{AddressFamily, SocketFlags, SocketType, socketpair},
@@ -79,7 +80,7 @@ impl Zygote {
             .recv()
             .unwrap_or_else(|_| Err(SandboxError::Failed("the zygote's thread died".into())));
         if let Ok(zygote) = &started {
-            *zygote.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+            *zygote.thread.lock() = Some(thread);
         }
         started
     }
@@ -124,10 +125,10 @@ impl Zygote {
             output,
             ready: Box::new(ready),
         };
-        self.children().insert(id, waiting);
+        self.children.lock().insert(id, waiting);
         let descriptors = [child_calls.as_fd(), child_output.as_fd()];
         send_with(&self.control, as_bytes(&Spawn { id }), &descriptors).map_err(|error| {
-            self.children().remove(&id);
+            self.children.lock().remove(&id);
             failed(error)
         })
     }
@@ -143,12 +144,8 @@ impl Zygote {
         measured
     }
 
-    fn children(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Waiting>> {
-        self.children.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn hear(self: &Arc<Self>, event: Event, pidfd: Option<OwnedFd>) {
-        let waiting = self.children().remove(&event.id);
+        let waiting = self.children.lock().remove(&event.id);
         match (event.kind, waiting, pidfd) {
             (
                 STARTED,
@@ -162,7 +159,9 @@ impl Zygote {
                 let Ok(exit) = Exit::new().map(Arc::new) else {
                     return;
                 };
-                self.children().insert(event.id, Waiting::End(exit.clone()));
+                self.children
+                    .lock()
+                    .insert(event.id, Waiting::End(exit.clone()));
                 ready(Child::new((calls, output, pidfd), exit, self.clone()));
             }
             (EXITED, Some(Waiting::End(exit)), _) => exit.set(event),
@@ -179,10 +178,7 @@ impl Drop for Zygote {
     fn drop(&mut self) {
         // The process sees the end of its control socket and goes, with all its children.
         let _ = rustix::net::shutdown(&self.control, rustix::net::Shutdown::Both);
-        let thread = self
-            .thread
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let thread = self.thread.get_mut();
         // The listening thread itself may hold the last handle; it ends without being waited for.
         if let Some(thread) = thread.take()
             && thread.thread().id() != std::thread::current().id()
@@ -211,7 +207,7 @@ fn listen_to(control: &OwnedFd, zygote: &Weak<Zygote>) {
             _ => {
                 zygote.dead.store(true, Ordering::Relaxed);
                 // Whoever waits for a child of this zygote must not wait for ever.
-                let children = std::mem::take(&mut *zygote.children());
+                let children = std::mem::take(&mut *zygote.children.lock());
                 for (id, waiting) in children {
                     if let Waiting::End(exit) = waiting {
                         exit.set(Event {

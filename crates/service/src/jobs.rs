@@ -1,12 +1,10 @@
 //! [`Jobs`]: work that takes a while, with what it says meanwhile. Jobs are of this start of the
 //! server; what they did is not.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -115,7 +113,7 @@ impl Jobs {
     }
 
     fn remember(&self, job: Job) {
-        let mut jobs = self.lock();
+        let mut jobs = self.jobs.lock();
         jobs.push_back(job);
         let ended = |job: &Job| job.state != JobState::Running;
         if jobs.len() > JOBS
@@ -160,7 +158,7 @@ impl Jobs {
     /// Tells of it after it can be read.
     fn change(&self, id: &str, line: Option<&str>, change: impl FnOnce(&mut Job)) {
         let state = {
-            let mut jobs = self.lock();
+            let mut jobs = self.jobs.lock();
             let Some(job) = jobs.iter_mut().find(|job| job.id == id) else {
                 return;
             };
@@ -176,9 +174,5 @@ impl Jobs {
             state: json!(state),
             line: line.map(str::to_owned),
         }));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Job>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

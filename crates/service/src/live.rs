@@ -6,7 +6,7 @@ mod news;
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -14,6 +14,7 @@ use std::{
 
 use callgate_agent::TurnEvent;
 use callgate_contract::{BoxFuture, Message, Outbox, SessionKey};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -138,7 +139,7 @@ impl Default for Live {
 impl Live {
     pub fn listen(self: &Arc<Self>, session: &SessionKey, hear: Hear) -> Listening {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().ears.push(Ear {
+        self.told.lock().ears.push(Ear {
             number,
             session: session.clone(),
             hear,
@@ -152,19 +153,19 @@ impl Live {
     /// Tells those who subscribed.
     pub fn tell(&self, session: &SessionKey, event: Event) {
         let event = json!(event);
-        self.spread(&mut self.lock(), Topic::Turns, Some(session), &event);
+        self.spread(&mut self.told.lock(), Topic::Turns, Some(session), &event);
     }
 
     /// The same of what is no part of a turn.
     pub fn announce(&self, news: &News) {
         let event = json!(news);
-        self.spread(&mut self.lock(), news.topic(), news.session(), &event);
+        self.spread(&mut self.told.lock(), news.topic(), news.session(), &event);
     }
 
     /// What happens from now on, and before it what was missed since `last`.
     pub fn subscribe(&self, wish: Wish, last: Option<&str>) -> Subscription {
         let (events, heard) = mpsc::channel(WAITING);
-        let mut told = self.lock();
+        let mut told = self.told.lock();
         if let Some(last) = last {
             self.catch_up(&told, &wish, last, &events);
         }
@@ -178,7 +179,7 @@ impl Live {
 
     /// Tells those who subscribed that it is over, and lets them go.
     pub fn close(&self) {
-        let mut told = self.lock();
+        let mut told = self.told.lock();
         told.closed = true;
         for reader in told.readers.drain(..) {
             let _ = reader.events.try_send(Heard::Closing);
@@ -245,10 +246,6 @@ impl Live {
     fn id(&self, number: u64) -> String {
         format!("{}/{number}", self.start.simple())
     }
-
-    fn lock(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Ring {
@@ -264,14 +261,14 @@ impl Ring {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        let mut told = self.live.lock();
+        let mut told = self.live.told.lock();
         told.ears.retain(|ear| ear.number != self.number);
     }
 }
 
 impl Outbox for Live {
     fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        let mut told = self.lock();
+        let mut told = self.told.lock();
         let event = Event::Message(message.clone());
         let session = Some(&message.session);
         self.spread(&mut told, Topic::Turns, session, &json!(event));

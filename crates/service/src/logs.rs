@@ -3,10 +3,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -70,7 +71,7 @@ impl Logs {
     /// Numbers the line and keeps it.
     pub fn write(&self, mut line: LogLine) {
         {
-            let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.0.kept.lock();
             kept.count += 1;
             line.number = kept.count;
             kept.lines.push_back(line.clone());
@@ -90,7 +91,7 @@ impl Logs {
         limit: usize,
         fits: impl Fn(&LogLine) -> bool,
     ) -> Vec<LogLine> {
-        let kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.kept.lock();
         let older = |line: &&LogLine| before.is_none_or(|before| line.number < before);
         let lines = kept.lines.iter().rev().filter(older);
         lines

@@ -22,7 +22,7 @@ pub use plugin_web::{Passing, Unpassed, Visit, Webhook};
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
 };
 
 use callgate_agent::{Agent, Coder, CostReport, Watch, search::Meanings};
@@ -36,6 +36,7 @@ use callgate_plugins::mcp::McpServers;
 use callgate_sandbox::Jail;
 use callgate_store::Store;
 use jiff::Timestamp;
+use parking_lot::RwLock;
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
@@ -226,13 +227,11 @@ impl Service {
     }
 
     fn configured(&self) -> Arc<Config> {
-        let configured = self.configured.read();
-        configured.unwrap_or_else(PoisonError::into_inner).clone()
+        self.configured.read().clone()
     }
 
     fn set_configured(&self, config: Config) {
-        let configured = self.configured.write();
-        *configured.unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        *self.configured.write() = Arc::new(config);
     }
 
     pub fn jail(&self) -> &Arc<Jail> {

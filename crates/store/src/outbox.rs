@@ -3,12 +3,10 @@
 //! that share a database each hands over what it claimed, and a claim holds as long as its claimer
 //! lives.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeSet;
 
 use callgate_contract::{JournalId, Message, Outbox, SessionKey};
+use parking_lot::Mutex;
 use sqlx::any::AnyRow;
 
 use crate::{
@@ -241,20 +239,16 @@ impl QueuedMessages<'_> {
 pub(crate) struct Delivered(Mutex<BTreeSet<i64>>);
 
 impl Delivered {
-    fn ids(&self) -> MutexGuard<'_, BTreeSet<i64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn contains(&self, id: i64) -> bool {
-        self.ids().contains(&id)
+        self.0.lock().contains(&id)
     }
 
     fn add(&self, id: i64) {
-        self.ids().insert(id);
+        self.0.lock().insert(id);
     }
 
     fn remove(&self, id: i64) {
-        self.ids().remove(&id);
+        self.0.lock().remove(&id);
     }
 }
 

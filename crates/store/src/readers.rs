@@ -2,14 +2,11 @@
 //! noticed by its first statement, which is then asked again on a new one: nothing is asked beforehand,
 //! so that a read is one round trip.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt;
+use parking_lot::Mutex;
 use sqlx::{
     Any, Error, Execute, Executor, SqlStr,
     any::{AnyRow, AnyStatement, AnyTypeInfo},
@@ -42,24 +39,20 @@ impl Readers {
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn read(&self, statement: &Statement) -> Result<Vec<Step>, Error> {
         let free = tokio::time::timeout(WAIT, self.free.acquire()).await;
         let _mine = free
             .map_err(|_| Error::PoolTimedOut)?
             .map_err(|_| Error::PoolClosed)?;
-        let known = self.idle().pop();
+        let known = self.idle.lock().pop();
         if let Some(mut known) = known
             && known.is_alive().await
         {
             match known.steps(statement).await {
                 // The others went the same way.
-                Err(error) if is_lost(&error) => self.idle().clear(),
+                Err(error) if is_lost(&error) => self.idle.lock().clear(),
                 read => {
-                    self.idle().push(known);
+                    self.idle.lock().push(known);
                     return read;
                 }
             }
@@ -67,7 +60,7 @@ impl Readers {
         let mut new = self.connector.reader().await?;
         let read = new.steps(statement).await;
         if !read.as_ref().is_err_and(is_lost) {
-            self.idle().push(new);
+            self.idle.lock().push(new);
         }
         read
     }

@@ -1,13 +1,11 @@
 //! [`Sessions`]: the sessions that are being answered by this process, what runs in each, and what is
 //! wanted of messages that listeners still have.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use callgate_contract::{Cancel, SessionKey};
 use callgate_store::LogRow;
+use parking_lot::Mutex;
 
 use super::Override;
 use crate::{
@@ -65,7 +63,7 @@ impl Answering {
     }
 
     fn set(&self, running: Option<Running>) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
+        *self.running.lock() = running;
     }
 }
 
@@ -83,25 +81,21 @@ pub(super) struct Wish<'a>(&'a Sessions, i64);
 
 impl Drop for Wish<'_> {
     fn drop(&mut self) {
-        self.0.wishes().remove(&self.1);
+        self.0.wishes.lock().remove(&self.1);
     }
 }
 
 impl Sessions {
-    fn wishes(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Wished>> {
-        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn wish(&self, row: &LogRow, overrule: &Override, watch: &Watch) -> Wish<'_> {
         let wished = (row.session.clone(), overrule.clone(), watch.clone());
-        self.wishes().insert(row.id, wished);
+        self.wishes.lock().insert(row.id, wished);
         Wish(self, row.id)
     }
 
     /// How the message of this row is to be answered, where a listener asks for its turn; `None` of a
     /// row of another session.
     pub(crate) fn wished(&self, session: &SessionKey, row: i64) -> Option<(Override, Watch)> {
-        let wishes = self.wishes();
+        let wishes = self.wishes.lock();
         let (of, overrule, watch) = wishes.get(&row)?;
         (of == session).then(|| (overrule.clone(), watch.clone()))
     }
@@ -109,7 +103,7 @@ impl Sessions {
     /// While the guard lives, the row is being answered for a listener.
     pub(crate) async fn answers(&self, row: i64) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
-            let mut asked_for = self.asked_for();
+            let mut asked_for = self.asked_for.lock();
             asked_for.retain(|_, lock| lock.try_lock().is_err());
             asked_for.entry(row).or_default().clone()
         };
@@ -119,22 +113,14 @@ impl Sessions {
     /// Returns when no listener's turn answers the row any more: the turn outlives a listener that
     /// has ended over it.
     pub(super) async fn answered(&self, row: i64) {
-        let lock = self.asked_for().get(&row).cloned();
+        let lock = self.asked_for.lock().get(&row).cloned();
         if let Some(lock) = lock {
             drop(lock.lock().await);
         }
     }
 
-    fn asked_for(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Arc<tokio::sync::Mutex<()>>>> {
-        let asked_for = self.asked_for.lock();
-        asked_for.unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn of(&self, session: &SessionKey) -> Arc<Answering> {
-        let mut answering = self
-            .answering
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut answering = self.answering.lock();
         // Sessions nobody waits for are forgotten, so that the map does not grow for ever; only when
         // it would have to grow, so that a look into it stays a look.
         if answering.len() >= MANY && answering.len() == answering.capacity() {
@@ -145,9 +131,7 @@ impl Sessions {
 
     /// The session's turn, if one runs.
     fn running(&self, session: &SessionKey) -> Option<Running> {
-        let answering = self.of(session);
-        let running = answering.running.lock();
-        running.unwrap_or_else(PoisonError::into_inner).clone()
+        self.of(session).running.lock().clone()
     }
 }
 

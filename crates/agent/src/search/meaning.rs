@@ -4,12 +4,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use callgate_contract::{Caller, MethodInfo, NamedModel, Origin};
 use callgate_store::{StoreError, Vectors};
+use parking_lot::Mutex;
 
 use super::methods::SEARCH_METHODS;
 use crate::{
@@ -95,12 +96,8 @@ impl Meanings {
 }
 
 impl Shared {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_resting(&self) -> bool {
-        let until = self.kept().resting_until;
+        let until = self.kept.lock().resting_until;
         until.is_some_and(|until| Instant::now() < until)
     }
 }
@@ -128,7 +125,7 @@ impl Asking {
                     error,
                     "methods are searched by their words"
                 );
-                self.shared.kept().resting_until = Some(Instant::now() + REST);
+                self.shared.kept.lock().resting_until = Some(Instant::now() + REST);
                 None
             }
         }
@@ -139,7 +136,7 @@ impl Asking {
     async fn vectors(&self) -> Result<Option<(Vector, Vec<Vector>)>, String> {
         self.read().await.map_err(|error| error.to_string())?;
         let missing: Vec<&(String, String)> = {
-            let kept = self.shared.kept();
+            let kept = self.shared.kept.lock();
             let texts = self.texts.iter();
             let missing = texts.filter(|(hash, _)| !kept.vectors.contains_key(hash));
             missing.collect()
@@ -164,7 +161,7 @@ impl Asking {
             let kept = vectors.keep(&self.known_as(), &new).await;
             kept.map_err(|error| error.to_string())?;
         }
-        let mut kept = self.shared.kept();
+        let mut kept = self.shared.kept.lock();
         let known = &mut kept.vectors;
         known.extend(new.into_iter().map(|(hash, vector)| (hash, vector.into())));
         let of_methods = self.texts.iter().map(|(hash, _)| known.get(hash).cloned());
@@ -174,12 +171,12 @@ impl Asking {
 
     async fn read(&self) -> Result<(), StoreError> {
         let model = self.known_as();
-        if self.shared.kept().model.as_ref() == Some(&model) {
+        if self.shared.kept.lock().model.as_ref() == Some(&model) {
             return Ok(());
         }
         let stored = self.agent.store().vectors().of(&model).await?;
         let stored = stored.into_iter();
-        let mut kept = self.shared.kept();
+        let mut kept = self.shared.kept.lock();
         kept.vectors = stored.map(|(hash, vector)| (hash, vector.into())).collect();
         kept.model = Some(model);
         Ok(())

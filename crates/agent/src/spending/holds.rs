@@ -1,9 +1,10 @@
 //! [`Holds`]: what requests under way may take. It counts as spent until what they took is on
 //! record, so that many at once do not go beyond a budget together.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use callgate_store::Scope;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, futures::Notified};
 
 use super::Spender;
@@ -53,7 +54,7 @@ impl Holds {
 
     /// Held by all whom the scope takes in.
     pub(super) fn sum(&self, scope: &Scope<'_>) -> Held {
-        let entries = self.entries();
+        let entries = self.0.entries.lock();
         let within = entries.held.iter().filter(|(_, by, _)| covers(scope, by));
         within.fold(Held::default(), |sum, (_, _, held)| Held {
             tokens: sum.tokens.saturating_add(held.tokens),
@@ -62,17 +63,12 @@ impl Holds {
     }
 
     pub(super) fn take(&self, spender: &Spender, held: Held) -> Hold {
-        let mut entries = self.entries();
+        let mut entries = self.0.entries.lock();
         entries.last += 1;
         let id = entries.last;
         entries.held.push((id, spender.clone(), held));
         let holds = self.clone();
         Hold { holds, id }
-    }
-
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        let entries = self.0.entries.lock();
-        entries.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -89,7 +85,9 @@ fn covers(scope: &Scope<'_>, spender: &Spender) -> bool {
 impl Drop for Hold {
     fn drop(&mut self) {
         self.holds
-            .entries()
+            .0
+            .entries
+            .lock()
             .held
             .retain(|(id, _, _)| *id != self.id);
         self.holds.0.released.notify_waiters();

@@ -1,9 +1,8 @@
 //! [`Voice`]: what whoever waits for a returned answer hears of it, and in which order. In code mode
 //! that is what is said to people, never code.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use callgate_contract::{JournalId, Mode, Part, TurnStop};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::Turn;
@@ -34,41 +33,37 @@ struct Heard {
 }
 
 impl Voice {
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn told(&self) -> Vec<Told> {
-        self.heard().told.clone()
+        self.0.lock().told.clone()
     }
 
     /// Have methods said anything to the asker?
     pub(crate) fn has_said(&self) -> bool {
-        self.heard().said
+        self.0.lock().said
     }
 
     /// Has anything of this round been told?
     pub(crate) fn has_begun(&self) -> bool {
-        let heard = self.heard();
+        let heard = self.0.lock();
         heard.told.last().is_some_and(|piece| *piece != Told::Round)
     }
 
     fn begin(&self) {
-        let mut heard = self.heard();
+        let mut heard = self.0.lock();
         heard.told.push(Told::Round);
         heard.forget();
     }
 
     /// All of the round's words so far are void.
     fn begin_anew(&self) {
-        let mut heard = self.heard();
+        let mut heard = self.0.lock();
         while heard.told.pop_if(|piece| *piece != Told::Round).is_some() {}
         heard.forget();
     }
 
     /// Those of the model's words that can be told now.
     fn ripe(&self, text: &str) -> Option<String> {
-        let mut heard = self.heard();
+        let mut heard = self.0.lock();
         // As the answer is read at its end.
         heard.draft.extend(text.chars().filter(|it| *it != '\r'));
         let words = sure_words(&heard.draft).strip_prefix(heard.words.as_str())?;
@@ -77,7 +72,7 @@ impl Voice {
 
     /// Of the round's answer, what was not told yet.
     fn rest(&self, answer: &str) -> Option<String> {
-        let heard = self.heard();
+        let heard = self.0.lock();
         let answer = answer.trim();
         let rest = match answer.strip_prefix(heard.words.trim()) {
             Some(rest) if !heard.words.is_empty() => rest.to_owned(),
@@ -140,7 +135,7 @@ impl Turn {
 
     pub(crate) fn tell_thought(&self, text: &str) {
         if let Some(asker) = &self.shape.returned {
-            asker.voice.heard().thought(text);
+            asker.voice.0.lock().thought(text);
         }
         let text = text.to_owned();
         self.watch.tell(TurnEvent::Thought { text });
@@ -161,7 +156,7 @@ impl Turn {
 
     fn speak(&self, text: String) {
         if let Some(asker) = &self.shape.returned {
-            let mut heard = asker.voice.heard();
+            let mut heard = asker.voice.0.lock();
             heard.text(&text);
             heard.words.push_str(&text);
         }
@@ -181,7 +176,7 @@ impl Turn {
         }
         for row in said {
             let text = {
-                let mut heard = asker.voice.heard();
+                let mut heard = asker.voice.0.lock();
                 let text = format!("{}{}", heard.gap(), shown(&row.parts));
                 heard.text(&text);
                 heard.said = true;

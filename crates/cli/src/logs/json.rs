@@ -67,7 +67,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, PoisonError};
+    use parking_lot::Mutex;
 
     use tracing_subscriber::layer::SubscriberExt;
 
@@ -79,7 +79,7 @@ mod tests {
 
     impl Write for Kept {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut written = WRITTEN.lock();
             written.extend_from_slice(bytes);
             Ok(bytes.len())
         }
@@ -103,7 +103,7 @@ mod tests {
             });
             tracing::info!(message = "outside", level = "mine");
         });
-        let written = WRITTEN.lock().unwrap().clone();
+        let written = WRITTEN.lock().clone();
         let lines: Vec<Json> = String::from_utf8(written)
             .unwrap()
             .lines()

@@ -2,12 +2,10 @@
 //! (OTLP/HTTP). A turn is one trace, and its id is the turn's, so that a trace is found by what the
 //! journal and the log call it. Told to nobody unless `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use callgate_contract::JournalId;
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, oneshot};
 use tracing::{
@@ -66,13 +64,13 @@ static FOUND: Mutex<Option<(Collector, mpsc::Receiver<Ended>)>> = Mutex::new(Non
 pub(super) fn layer() -> Option<Traces> {
     let collector = Collector::from_environment()?;
     let (ended, found) = mpsc::channel(WAITING);
-    *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some((collector, found));
+    *FOUND.lock() = Some((collector, found));
     Some(Traces(ended))
 }
 
 /// Sends beside the work, and what is left after it.
 pub(super) async fn told<T>(work: impl Future<Output = T>) -> T {
-    let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let found = FOUND.lock().take();
     let Some((collector, found)) = found else {
         return work.await;
     };

@@ -6,9 +6,10 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::Path,
     process::{Command, Stdio},
-    sync::{Mutex, PoisonError},
     thread,
 };
+
+use parking_lot::Mutex;
 
 use super::InstallError;
 
@@ -71,7 +72,7 @@ pub(crate) fn heard(
         listen(stdout, &words, say);
     });
     let status = child.wait().map_err(broken(program))?;
-    let words = words.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let words = words.into_inner();
     Ok(if status.success() {
         Ok(())
     } else {
@@ -87,7 +88,7 @@ fn listen(stream: Option<impl Read>, words: &Mutex<VecDeque<String>>, say: Say<'
             continue;
         }
         say(&line);
-        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut words = words.lock();
         words.push_back(line);
         if words.len() > LAST_WORDS {
             words.pop_front();

@@ -1,13 +1,9 @@
 //! [`Process`]: a server that we start and end. What it writes to its standard error goes to our
 //! log; its last words explain why it ended.
 
-use std::{
-    collections::BTreeMap,
-    io,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, io, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader},
@@ -72,8 +68,7 @@ impl Process {
             // Written is not yet read.
             let _ = timeout(READ, &mut self.following).await;
         }
-        let words = self.last_words.lock();
-        let words = words.unwrap_or_else(PoisonError::into_inner).clone();
+        let words = self.last_words.lock().clone();
         if words.is_empty() {
             format!("its process ended ({status})")
         } else {
@@ -128,8 +123,7 @@ async fn follow(server: String, errors: impl AsyncRead + Unpin, last_words: Arc<
         let line = line.trim();
         if !line.is_empty() {
             tracing::info!(target: "mcp", server, "{line}");
-            let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
-            *words = line.to_owned();
+            *last_words.lock() = line.to_owned();
         }
     }
 }

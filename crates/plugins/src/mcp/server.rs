@@ -1,13 +1,11 @@
 //! [`Server`]: one server, from the first try to the last. It comes and goes; its methods come and
 //! go with it, and a call in between is told why.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{Method, Onlooker, Origin};
 use callgate_gate::WeakGate;
+use parking_lot::Mutex;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use tokio::{
     sync::watch,
@@ -69,17 +67,13 @@ impl Server {
         }
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) async fn tried(&self) {
         // The sender lives as long as we do.
         let _ = self.tried.subscribe().wait_for(|tried| *tried).await;
     }
 
     pub(super) fn state(&self) -> McpState {
-        let line = self.line();
+        let line = self.line.lock();
         let offered = line.offered.as_ref();
         McpState {
             name: self.settings.name.clone(),
@@ -135,13 +129,13 @@ impl Server {
                 return Ended::never(format!("no answer within {seconds} s"));
             }
         };
-        self.line().connection = Some(connection.clone());
+        self.line.lock().connection = Some(connection.clone());
         let mut was_up = false;
         let reason = tokio::select! {
             reason = self.attend(&connection, &mut attendance, &mut was_up) => Some(reason),
             _ = wanted.wait_for(|wanted| !wanted) => None,
         };
-        self.line().connection = None;
+        self.line.lock().connection = None;
         attendance.end(&connection).await;
         Ended { reason, was_up }
     }
@@ -182,12 +176,13 @@ impl Server {
     fn offer(self: &Arc<Self>, mut tools: Vec<Tool>) {
         tools.truncate(MOST_TOOLS);
         let known = self
-            .line()
+            .line
+            .lock()
             .offered
             .as_ref()
             .is_some_and(|it| it.tools == tools);
         let offered = if known { None } else { self.register(tools) };
-        let mut line = self.line();
+        let mut line = self.line.lock();
         if line.standing != Standing::Connected {
             tracing::info!(server = self.settings.name, "an mcp server is connected");
         }
@@ -232,7 +227,7 @@ impl Server {
     }
 
     fn withdraw(&self) {
-        let offered = self.line().offered.take();
+        let offered = self.line.lock().offered.take();
         if offered.is_some()
             && let Some(gate) = self.gate.upgrade()
         {
@@ -244,7 +239,7 @@ impl Server {
         if let Some(gate) = self.gate.upgrade() {
             gate.explain(&self.origin, Some(self.gone(&reason)));
         }
-        let mut line = self.line();
+        let mut line = self.line.lock();
         if line.error.as_ref() != Some(&reason) {
             let server = &self.settings.name;
             tracing::warn!(server, reason, "an mcp server is not connected");
@@ -270,7 +265,7 @@ impl Server {
         progress: &Onlooker,
     ) -> Result<CallToolResult, String> {
         let (connection, error) = {
-            let line = self.line();
+            let line = self.line.lock();
             (line.connection.clone(), line.error.clone())
         };
         let Some(connection) = connection else {

@@ -5,12 +5,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use callgate_contract::{Onlooker, Progress};
+use parking_lot::Mutex;
 use rmcp::{
     RoleClient,
     model::{
@@ -47,7 +48,10 @@ impl Onlookers {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         // Text, since the SDK counts its own in numbers.
         let token = ProgressToken(NumberOrString::String(format!("call-{number}").into()));
-        self.lock().insert(token.clone(), onlooker.clone());
+        self.0
+            .by_token
+            .lock()
+            .insert(token.clone(), onlooker.clone());
         Some(Listening {
             token,
             calls: self.clone(),
@@ -55,7 +59,7 @@ impl Onlookers {
     }
 
     fn tell(&self, told: &ProgressNotificationParam) {
-        let onlooker = self.lock().get(&told.progress_token).cloned();
+        let onlooker = self.0.by_token.lock().get(&told.progress_token).cloned();
         if let Some(onlooker) = onlooker {
             onlooker.tell(Progress {
                 done: told.progress,
@@ -63,13 +67,6 @@ impl Onlookers {
                 text: told.message.clone().unwrap_or_default(),
             });
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProgressToken, Onlooker>> {
-        self.0
-            .by_token
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -81,7 +78,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.calls.lock().remove(&self.token);
+        self.calls.0.by_token.lock().remove(&self.token);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_contract::{Method, MethodSpec, Origin};
 
 use super::{Inner, Plugin};
-use crate::{Worker, link::lock, method::PluginMethod};
+use crate::{Worker, method::PluginMethod};
 
 impl Inner {
     /// Puts the plugin's methods into the gate, or takes them out.
@@ -33,14 +33,14 @@ impl Inner {
     /// A plugin of this worker has other methods than when it was loaded; false if it is not there.
     pub(crate) fn offer_anew(&self, worker: &str, plugin: &str, methods: Vec<MethodSpec>) -> bool {
         let known = {
-            let mut plugins = lock(&self.plugins);
+            let mut plugins = self.plugins.lock();
             let known = plugins.get_mut(plugin);
             known.filter(|it| it.source.worker == worker).map(|known| {
                 Arc::make_mut(&mut known.loaded).methods = methods;
                 known.clone()
             })
         };
-        let worker = lock(&self.workers).get(worker).cloned();
+        let worker = self.workers.lock().get(worker).cloned();
         match (known, worker) {
             (Some(plugin), Some(worker)) => {
                 self.offer(&worker, &plugin);

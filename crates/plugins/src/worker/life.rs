@@ -12,7 +12,7 @@ use tokio::{sync::watch, time::timeout};
 use super::{Running, State, Worker};
 use crate::{
     Loaded, Source, WorkerError,
-    link::{Link, lock},
+    link::Link,
     live::{Death, Live},
     log, serve,
     spawn::{Order, spawn},
@@ -25,7 +25,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 impl Worker {
     /// Ends the process after its plugins have been told; the next need starts another.
     pub async fn stop(&self) {
-        let running = lock(&self.state).current.take();
+        let running = self.state.lock().current.take();
         let Some(running) = running else {
             return;
         };
@@ -39,7 +39,7 @@ impl Worker {
 
     /// As [`Worker::stop`], for good.
     pub(crate) async fn end(&self) {
-        lock(&self.state).ended = true;
+        self.state.lock().ended = true;
         self.stop().await;
     }
 
@@ -65,7 +65,7 @@ impl Worker {
             return Ok(HashMap::new());
         }
         let sources = {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             if state.ended {
                 return Err(WorkerError::Ended {
                     worker: self.name.clone(),
@@ -94,7 +94,7 @@ impl Worker {
                     break;
                 }
             }
-            let others = lock(&self.state).sources.clone();
+            let others = self.state.lock().sources.clone();
             if !running.live.is_over() || others.len() >= left.len() {
                 running.loaded.send_modify(|(_, done)| *done = true);
                 break;
@@ -139,14 +139,14 @@ impl Worker {
             live,
             loaded: watch::Sender::default(),
         });
-        lock(&self.state).current = Some(running.clone());
+        self.state.lock().current = Some(running.clone());
         Ok(running)
     }
 
     /// The process has ended: others get a new one, at once if this was the first time.
     async fn after(self: &Arc<Self>, live: &Arc<Live>, death: Death) {
         let (rest, evicted, sources) = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             let ours = state
                 .current
                 .as_ref()
@@ -200,7 +200,7 @@ impl Worker {
 
     fn give_up(&self, name: &str) -> Option<Source> {
         let plugins = self.plugins.upgrade()?;
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let index = state.sources.iter().position(|source| {
             source.name() == name || plugins.path_of(name).as_ref() == Some(&source.path)
         })?;

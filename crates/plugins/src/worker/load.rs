@@ -10,7 +10,6 @@ use super::{Running, Worker};
 use crate::{
     Loaded, Source, WorkerError,
     failure::{Failure, described},
-    link::lock,
 };
 
 impl Worker {
@@ -23,7 +22,7 @@ impl Worker {
             self.expect(source);
         }
         let covered = {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             state.current.as_ref().is_none_or(|running| {
                 let may_open = |source: &Source| running.live.may_open(&source.path);
                 sources.iter().all(may_open)
@@ -56,7 +55,7 @@ impl Worker {
 
     /// Will load the plugin when it starts.
     pub(crate) fn expect(&self, source: &Source) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.sources.retain(|known| known.path != source.path);
         state.sources.push(source.clone());
     }
@@ -75,7 +74,8 @@ impl Worker {
     }
 
     pub(crate) async fn unload(self: &Arc<Self>, plugin: &str, path: &PathBuf) {
-        lock(&self.state)
+        self.state
+            .lock()
             .sources
             .retain(|source| source.path != *path);
         if let Some(running) = self.current() {
@@ -104,7 +104,7 @@ impl Worker {
             Ok(loaded) => {
                 running.live.knows(&loaded.id, source.path.clone());
                 let id = loaded.id.clone();
-                lock(&self.state).failed.remove(&id);
+                self.state.lock().failed.remove(&id);
                 if let Some(plugins) = plugins {
                     plugins.remember(source, loaded);
                     if !plugins.loaded(self, source, loaded).await {
@@ -114,7 +114,7 @@ impl Worker {
                 running.loaded.send_modify(|(ids, _)| ids.push(id));
             }
             Err(error) => {
-                let mut state = lock(&self.state);
+                let mut state = self.state.lock();
                 state.sources.retain(|known| known.path != source.path);
                 if let Some(id) = plugins.and_then(|plugins| plugins.lost(source)) {
                     state.failed.insert(id, error.clone());

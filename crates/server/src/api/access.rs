@@ -1,11 +1,7 @@
 //! Who asks, and how often. A key comes as a bearer token or, from our own page, in a cookie that
 //! scripts cannot read; both are the same key, so that revoking it ends both.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::{collections::HashMap, time::Instant};
 
 use axum::{
     extract::{Request, State},
@@ -15,6 +11,7 @@ use axum::{
 };
 use callgate_contract::Role;
 use callgate_store::{Key, KeyHandle};
+use parking_lot::Mutex;
 
 use super::{Api, problem::Problem};
 use callgate_service::remote::METHOD;
@@ -182,7 +179,7 @@ impl Rates {
 
     /// Keys are few: only verified ones come here.
     pub(crate) fn pass(&self, key: &str) -> bool {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         let now = Instant::now();
         let bucket = buckets.entry(key.to_owned()).or_insert(Bucket {
             left: self.burst,

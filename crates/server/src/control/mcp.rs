@@ -7,6 +7,7 @@ use std::{
 
 use callgate_service::ServiceError;
 use callgate_store::Events;
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, WriteHalf, duplex, split},

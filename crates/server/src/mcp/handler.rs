@@ -1,13 +1,11 @@
 //! [`Handler`]: the answers to one client, each to whoever asks it at that moment.
 
-use std::{
-    fmt::Display,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt::Display, sync::Arc};
 
 use axum::http::request::Parts;
 use callgate_contract::JournalId;
 use callgate_gate::CallError;
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -58,7 +56,7 @@ struct Heard {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let heard = self.heard.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let heard = self.heard.get_mut();
         let tasks = [heard.telling.take(), heard.following.take()];
         for task in tasks.into_iter().flatten() {
             task.abort();
@@ -89,11 +87,6 @@ impl Handler {
         &self.0.mcp
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        let heard = self.0.heard.lock();
-        heard.unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn who(&self, extensions: &Extensions) -> Result<Who, ErrorData> {
         if let Some(who) = &self.0.who {
             return Ok(who.clone());
@@ -105,7 +98,7 @@ impl Handler {
     }
 
     fn told(&self, context: &RequestContext<RoleServer>) -> Told {
-        let level = context.meta.log_level().or(self.heard().level);
+        let level = context.meta.log_level().or(self.0.heard.lock().level);
         let token = context.meta.get_progress_token();
         Told::new(context.peer.clone(), token, level)
     }
@@ -136,7 +129,7 @@ impl ServerHandler for Handler {
         if let Ok(who) = self.who(&context.extensions) {
             let telling = lists::tell(self.mcp().clone(), who, context.peer);
             let telling = tokio::spawn(telling).abort_handle();
-            if let Some(before) = self.heard().telling.replace(telling) {
+            if let Some(before) = self.0.heard.lock().telling.replace(telling) {
                 before.abort();
             }
         }
@@ -233,7 +226,7 @@ impl ServerHandler for Handler {
         let who = self.who(&context.extensions)?;
         let watched = &self.0.watched;
         watched.add(self.mcp(), &who, &request.uri).await?;
-        let mut heard = self.heard();
+        let mut heard = self.0.heard.lock();
         if heard.following.is_none() {
             let following = watched::tell(watched.clone(), who, context.peer);
             heard.following = Some(tokio::spawn(following).abort_handle());
@@ -292,7 +285,7 @@ impl ServerHandler for Handler {
         request: rmcp::model::SetLevelRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.heard().level = Some(request.level);
+        self.0.heard.lock().level = Some(request.level);
         Ok(())
     }
 

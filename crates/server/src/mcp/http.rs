@@ -1,11 +1,7 @@
 //! `/mcp`: the streamable HTTP transport behind our own door. Every request holds a key, and a
 //! session of the protocol belongs to the key that began it: to any other it does not exist.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -15,6 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -138,12 +135,8 @@ struct Owners {
 }
 
 impl Sessions {
-    fn owners(&self) -> MutexGuard<'_, Owners> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn belongs(&self, session: &str, key: &str) -> bool {
-        let owners = self.owners();
+        let owners = self.owners.lock();
         owners
             .of
             .get(session)
@@ -151,13 +144,13 @@ impl Sessions {
     }
 
     fn forget(&self, session: &str) {
-        self.owners().of.remove(session);
+        self.owners.lock().of.remove(session);
     }
 
     /// Returns the sessions of the key that are one too many. Those that are not `open` any more are
     /// forgotten.
     fn add(&self, session: String, key: String, open: &[String]) -> Vec<String> {
-        let mut owners = self.owners();
+        let mut owners = self.owners.lock();
         owners.of.retain(|known, _| open.contains(known));
         owners.begun += 1;
         let place = owners.begun;
@@ -175,12 +168,11 @@ impl Sessions {
     }
 
     fn on_close(&self, close: impl Fn() + Send + 'static) {
-        let mut slot = self.close.lock().unwrap_or_else(PoisonError::into_inner);
-        *slot = Some(Box::new(close));
+        *self.close.lock() = Some(Box::new(close));
     }
 
     pub(super) fn close(&self) {
-        let close = self.close.lock().unwrap_or_else(PoisonError::into_inner);
+        let close = self.close.lock();
         if let Some(close) = close.as_ref() {
             close();
         }

@@ -3,10 +3,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
+use parking_lot::Mutex;
 use rmcp::{ErrorData, Peer, RoleServer, model::ResourceUpdatedNotificationParam};
 
 use super::{
@@ -38,7 +39,7 @@ impl Watched {
     /// Of the file at `uri`, which may not be there yet; the session it belongs to is `who`'s to see.
     pub(super) async fn add(&self, mcp: &Mcp, who: &Who, uri: &str) -> Result<(), ErrorData> {
         let (home, path) = files::locate(mcp, who, uri).await?;
-        let mut watched = self.lock();
+        let mut watched = self.0.lock();
         if watched.len() >= MOST && !watched.contains_key(uri) {
             let many = format!("more than {MOST} resources are watched: unsubscribe from some");
             return Err(ErrorData::invalid_request(many, None));
@@ -55,11 +56,11 @@ impl Watched {
     }
 
     pub(super) fn remove(&self, uri: &str) {
-        self.lock().remove(uri);
+        self.0.lock().remove(uri);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        self.0.lock().is_empty()
     }
 
     /// Waits until some have changed; which.
@@ -75,17 +76,13 @@ impl Watched {
 
     fn look(&self) -> Vec<String> {
         let mut changed = Vec::new();
-        for (uri, file) in self.lock().iter_mut() {
+        for (uri, file) in self.0.lock().iter_mut() {
             let now = file.home.stamp(&file.path);
             if std::mem::replace(&mut file.seen, now) != now {
                 changed.push(uri.clone());
             }
         }
         changed
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, File>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

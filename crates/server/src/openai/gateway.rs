@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     io,
     net::{Ipv4Addr, SocketAddr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use axum::middleware;
@@ -18,6 +18,7 @@ use callgate_contract::{
 };
 use callgate_gate::{Call, Function, Gate, method};
 use callgate_store::new_key_text;
+use parking_lot::{Mutex, MutexGuard};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -91,7 +92,7 @@ impl Gateway {
     }
 
     fn settled(&self) -> MutexGuard<'_, Lent> {
-        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lent = self.lent.lock();
         lent.settle();
         lent
     }

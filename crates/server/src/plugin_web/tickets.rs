@@ -5,11 +5,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use callgate_store::{StoreError, new_key_text};
+use parking_lot::Mutex;
 
 use crate::api::Access;
 
@@ -36,7 +36,7 @@ impl Ticket {
 impl Tickets {
     pub(crate) fn make(&self, plugin: &str, access: &Access) -> Result<String, StoreError> {
         let text = new_key_text()?;
-        let mut tickets = self.lock();
+        let mut tickets = self.0.lock();
         tickets.retain(|_, ticket| ticket.is_valid());
         if tickets.len() >= MOST {
             let oldest = tickets.iter().min_by_key(|(_, ticket)| ticket.made);
@@ -55,13 +55,9 @@ impl Tickets {
 
     /// Who looks on, if the ticket is for this plugin.
     pub(super) fn find(&self, text: &str, plugin: &str) -> Option<Access> {
-        let tickets = self.lock();
+        let tickets = self.0.lock();
         let ticket = tickets.get(text)?;
         let fits = ticket.plugin == plugin && ticket.is_valid();
         fits.then(|| ticket.access.clone())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Ticket>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -59,11 +59,11 @@ pub(super) struct Partial {
 
 impl Line {
     pub(super) fn seats(&self) -> MutexGuard<'_, HashMap<String, Seat>> {
-        locked(&self.seats)
+        self.seats.lock()
     }
 
     pub(super) fn partial(&self) -> MutexGuard<'_, Option<Partial>> {
-        locked(&self.partial)
+        self.partial.lock()
     }
 
     /// Is it known whose it is?
@@ -72,11 +72,11 @@ impl Line {
     }
 
     pub(super) fn wait_in(&self, place: Place) {
-        *locked(&self.place) = Some(place);
+        *self.place.lock() = Some(place);
     }
 
     pub(super) fn seated(&self) {
-        drop(locked(&self.place).take());
+        drop(self.place.lock().take());
     }
 
     /// How many of its CONNECTs were refused, this one included.
@@ -90,7 +90,7 @@ impl Line {
 
     /// Bytes that wait behind the engine's buffer.
     pub(super) fn waiting(&self) -> usize {
-        locked(&self.waiting).bytes
+        self.waiting.lock().bytes
     }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
     if engine.data.is_over() {
         return Err(Gone);
     }
-    let mut waiting = locked(&engine.data.waiting);
+    let mut waiting = engine.data.waiting.lock();
     let packet = if waiting.packets.is_empty() {
         match hand_over(engine, packet)? {
             None => return Ok(()),
@@ -157,8 +157,8 @@ pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
 /// nobody waits here.
 pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
     engine.data.over.store(true, Ordering::Release);
-    *locked(&engine.data.waiting) = Waiting::default();
-    drop(locked(&engine.data.place).take());
+    *engine.data.waiting.lock() = Waiting::default();
+    drop(engine.data.place.lock().take());
     drop(engine.data.partial().take());
     let seats = std::mem::take(&mut *engine.data.seats());
     // Outside the lock: leaving tells others.
@@ -185,7 +185,7 @@ fn hand_over(engine: &Engine, packet: Outgoing) -> Result<Option<Outgoing>, Gone
 async fn pump(engine: Arc<Engine>) {
     loop {
         tokio::time::sleep(RETRY).await;
-        let mut waiting = locked(&engine.data.waiting);
+        let mut waiting = engine.data.waiting.lock();
         while let Some(packet) = waiting.packets.pop_front() {
             let bytes = packet.len();
             match hand_over(&engine, packet) {
@@ -202,8 +202,4 @@ async fn pump(engine: Arc<Engine>) {
             return;
         }
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

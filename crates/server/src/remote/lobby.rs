@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use axum::{
@@ -13,8 +13,9 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use parking_lot::Mutex;
 
-use super::line::{Engine, locked};
+use super::line::Engine;
 use crate::unknown::{Untaken, taken};
 
 /// Connections without a seat that one address may have. Taking one is a matter of moments, so that
@@ -49,7 +50,7 @@ impl Lobby {
         let unknown = IpAddr::from([0, 0, 0, 0]);
         let from = from.map_or(unknown, |ConnectInfo(from)| from.ip().to_canonical());
         let connection = engine.id.to_string();
-        let mut waiting = locked(&self.0);
+        let mut waiting = self.0.lock();
         let count = waiting.of.entry(from).or_default();
         if *count >= EACH {
             return None;
@@ -63,13 +64,13 @@ impl Lobby {
     }
 
     fn holds(&self, connection: &str) -> bool {
-        locked(&self.0).connections.contains_key(connection)
+        self.0.lock().connections.contains_key(connection)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut waiting = locked(&self.lobby.0);
+        let mut waiting = self.lobby.0.lock();
         let Some(from) = waiting.connections.remove(&self.connection) else {
             return;
         };

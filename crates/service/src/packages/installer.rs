@@ -138,7 +138,7 @@ impl Words {
 
     /// What the installer calls an error, or else the end of what it said.
     fn last(&self) -> String {
-        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self.0.lock();
         let is_error = |line: &&String| line.starts_with("ERROR") || line.starts_with("error");
         let errors: Vec<&str> = words.iter().filter(is_error).map(String::as_str).collect();
         match errors.as_slice() {

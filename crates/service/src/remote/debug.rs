@@ -3,13 +3,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -64,7 +62,7 @@ impl Default for Diary {
 
 impl Diary {
     pub(super) fn note(&self, level: Level, message: String) {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock();
         if lines.len() == KEPT {
             lines.pop_front();
         }
@@ -77,7 +75,7 @@ impl Diary {
 
     /// Newest first.
     fn read(&self, wanted: impl Fn(Level) -> bool) -> Vec<Line> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock();
         let wanted = lines.iter().rev().filter(|line| wanted(line.level));
         wanted.cloned().collect()
     }

@@ -83,14 +83,14 @@ pub(super) async fn withdraw(remote: Remote, peer: Peer) {
 /// What every socket offers now.
 #[derive(Default)]
 pub(super) struct Offers {
-    methods: std::sync::Mutex<Vec<Arc<ClientMethod>>>,
+    methods: parking_lot::Mutex<Vec<Arc<ClientMethod>>>,
     pub(super) asking: Asking,
 }
 
 fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<(), String> {
     let (gate, client) = (remote.gate(), peer.client());
     // Held throughout: two sockets of a client may offer at once.
-    let mut offers = locked(&remote.offers().methods);
+    let mut offers = remote.offers().methods.lock();
     let of_client = |offer: &&Arc<ClientMethod>| offer.peer.client() == client;
     let before = offers.len();
     offers.retain(|offer| offer.peer != *peer);

@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, RwLock,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -107,10 +107,7 @@ impl Peer {
     }
 
     pub fn standing(&self) -> Arc<Standing> {
-        let standing = self.0.standing.read();
-        standing
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .clone()
+        self.0.standing.read().clone()
     }
 
     pub fn rights(&self) -> Rights {
@@ -152,7 +149,7 @@ impl Peer {
     ) -> Result<Json, Unanswered> {
         let id = self.0.asked.fetch_add(1, Ordering::Relaxed);
         let (tell, answer) = oneshot::channel();
-        locked(&self.0.asks).insert(id, tell);
+        self.0.asks.lock().insert(id, tell);
         let _forget = Forget(self, id);
         let told = self.tell(event, arguments, Some(id));
         told.map_err(|Gone| Unanswered::Gone)?;
@@ -199,12 +196,11 @@ impl Peer {
             self.0.remote.roster().remove(self);
         }
         // Whoever waits for an answer hears at once that none will come.
-        locked(&self.0.asks).clear();
+        self.0.asks.lock().clear();
     }
 
     pub(super) fn change_standing(&self, standing: Standing) {
-        let held = self.0.standing.write();
-        *held.unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(standing);
+        *self.0.standing.write() = Arc::new(standing);
     }
 
     /// What the client is told as its socket id.
@@ -228,6 +224,6 @@ struct Forget<'a>(&'a Peer, u64);
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        locked(&self.0.0.asks).remove(&self.1);
+        self.0.0.asks.lock().remove(&self.1);
     }
 }

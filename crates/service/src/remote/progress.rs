@@ -1,12 +1,10 @@
 //! `FUNCTION_PROGRESS {requestId, done, total?, text?}`: how far a call has come. A client tells it of
 //! a function that it is asked for, and is told it of its own calls if it wants that.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use callgate_contract::{Onlooker, Progress};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
@@ -37,7 +35,9 @@ impl Asking {
         if onlooker.is_nobody() {
             return None;
         }
-        locked(&self.0).insert(request, (peer.clone(), onlooker.clone()));
+        self.0
+            .lock()
+            .insert(request, (peer.clone(), onlooker.clone()));
         Some(Listening {
             request,
             asking: self.clone(),
@@ -47,7 +47,7 @@ impl Asking {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        locked(&self.asking.0).remove(&self.request);
+        self.asking.0.lock().remove(&self.request);
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn told(call: Call) {
         return;
     };
     let asking = &call.remote.offers().asking;
-    let found = locked(&asking.0).get(&told.request_id).cloned();
+    let found = asking.0.lock().get(&told.request_id).cloned();
     if let Some((peer, onlooker)) = found
         && peer == call.peer
     {

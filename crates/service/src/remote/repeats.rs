@@ -5,11 +5,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use callgate_contract::Effect;
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::sync::watch;
 
@@ -90,7 +91,7 @@ impl Repeats {
         window: Duration,
     ) -> Result<watch::Sender<Option<Json>>, watch::Receiver<Option<Json>>> {
         let now = Instant::now();
-        let mut made = locked(&self.0);
+        let mut made = self.0.lock();
         if let Some(known) = made.get(&name)
             && known.call == call
             && known.until > now

@@ -2,12 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::{Peer, Rights, locked};
@@ -33,7 +31,7 @@ impl Roster {
 
     /// The same of those whose client or identity has this name.
     pub fn bearing(&self, namespace: &str, name: &str) -> Vec<Peer> {
-        let names = locked(&self.names);
+        let names = self.names.lock();
         let peers = names.get(name).into_iter().flat_map(BTreeMap::values);
         peers
             .filter(|peer| peer.namespace() == namespace && peer.rights() > Rights::Guest)
@@ -44,7 +42,7 @@ impl Roster {
     /// Every socket in `namespace`, oldest first.
     pub fn everyone(&self, namespace: &str) -> Vec<Peer> {
         let mut peers: Vec<Peer> = {
-            let names = locked(&self.names);
+            let names = self.names.lock();
             let all = names
                 .iter()
                 .flat_map(|(name, peers)| of_client(name, peers));
@@ -59,7 +57,7 @@ impl Roster {
     /// One socket of each connected client, by client.
     pub fn clients(&self) -> Vec<Peer> {
         let mut peers: Vec<Peer> = {
-            let names = locked(&self.names);
+            let names = self.names.lock();
             let all = names.iter();
             all.filter_map(|(name, peers)| of_client(name, peers).next().cloned())
                 .collect()
@@ -70,7 +68,7 @@ impl Roster {
 
     /// Every socket under the id of `client`, in any namespace, let in or not.
     pub fn sockets(&self, client: &str) -> Vec<Peer> {
-        let names = locked(&self.names);
+        let names = self.names.lock();
         let peers = names.get_key_value(client).into_iter();
         let peers = peers.flat_map(|(name, peers)| of_client(name, peers));
         peers.cloned().collect()
@@ -78,7 +76,7 @@ impl Roster {
 
     /// Is anybody here whose client or identity has this name?
     pub fn is_here(&self, name: &str) -> bool {
-        locked(&self.names).contains_key(name)
+        self.names.lock().contains_key(name)
     }
 
     /// One that was let in.
@@ -93,7 +91,7 @@ impl Roster {
     }
 
     pub(super) fn remove(&self, peer: &Peer) {
-        let mut names = locked(&self.names);
+        let mut names = self.names.lock();
         for name in [peer.client(), peer.identity()] {
             if let Some(peers) = names.get_mut(name) {
                 peers.remove(&peer.number());

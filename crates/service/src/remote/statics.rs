@@ -12,6 +12,7 @@ use callgate_store::{
     MAX_RESOURCES, Resource, Store, StoreError,
     files::{EntryKind, FileError},
 };
+use parking_lot::RwLock;
 use serde_json::{Value as Json, json};
 
 use super::{functions::GUEST, pairing::OPERATOR, paths::Paths};
@@ -144,7 +145,7 @@ impl Statics {
 
     /// An address that is another's and has this one below it, or is this one.
     fn owner_above(&self, user: &str, url: &str) -> Option<String> {
-        let table = self.0.table.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.0.table.read();
         let covers = |known: &&Resource| {
             let rest = url.strip_prefix(known.url.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -169,7 +170,7 @@ impl Statics {
     /// The file's name, and whether the address was declared for it alone. The longest declared
     /// address wins.
     fn find(&self, path: &str) -> Option<(String, bool)> {
-        let table = self.0.table.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.0.table.read();
         let beneath = |url: &str| {
             let rest = path.strip_prefix(url)?;
             (rest.is_empty() || rest.starts_with('/')).then_some(rest.to_owned())
@@ -212,8 +213,7 @@ impl Statics {
     }
 
     fn write(&self, change: impl FnOnce(&mut Vec<Resource>)) {
-        let table = self.0.table.write();
-        change(&mut table.unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.table.write());
     }
 }
 

@@ -1,12 +1,7 @@
 //! The plugins of a data directory: installed ones, the operator's functions, and those a command
 //! was given. They are loaded when something first needs them.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use callgate_contract::{Value, json as value_json};
 use callgate_plugins::{
@@ -16,6 +11,7 @@ use callgate_plugins::{
     survey::{Survey, survey},
     watch::Look,
 };
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Service, Settings};
@@ -87,7 +83,7 @@ impl Shelf {
 
     /// What last came of loading each plugin, by its path.
     pub(super) fn reports(&self) -> BTreeMap<PathBuf, CheckReport> {
-        locked(&self.reports).clone()
+        self.reports.lock().clone()
     }
 
     fn functions_source(&self) -> Source {
@@ -126,10 +122,6 @@ impl Shelf {
         let plugins = self.plugins.list().into_iter();
         by_id.or_else(|| plugins.into_iter().find(|it| it.source.name() == name))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
@@ -218,7 +210,7 @@ impl Service {
         {
             tracing::debug!(%error, "what a plugin calls itself is not noted");
         }
-        locked(&self.shelf.reports).insert(path, report.clone());
+        self.shelf.reports.lock().insert(path, report.clone());
     }
 
     /// What reading tells of installed plugins, each read again when its files change.
@@ -229,7 +221,7 @@ impl Service {
             .map(|(name, path)| (name, path.clone(), Look::at(&path)))
             .collect();
         let unread: Vec<(String, PathBuf, Look)> = {
-            let known = locked(&self.shelf.surveys);
+            let known = self.shelf.surveys.lock();
             let is_new = |(name, _, look): &&(String, PathBuf, Look)| {
                 known.get(name).is_none_or(|(seen, _)| seen != look)
             };
@@ -244,12 +236,12 @@ impl Service {
                 unread.into_iter().zip(found).collect::<Vec<_>>()
             });
             let read = reading.await.unwrap_or_default();
-            let mut known = locked(&self.shelf.surveys);
+            let mut known = self.shelf.surveys.lock();
             for ((name, _, look), found) in read {
                 known.insert(name, (look, found));
             }
         }
-        let known = locked(&self.shelf.surveys);
+        let known = self.shelf.surveys.lock();
         let named = |(name, _, _): &(String, PathBuf, Look)| {
             Some((name.clone(), known.get(name)?.1.clone()))
         };
@@ -283,7 +275,7 @@ impl Service {
             }
         }
         let stays = |path: &PathBuf| sources.iter().any(|it| it.source.path == *path);
-        locked(&self.shelf.reports).retain(|path, _| stays(path));
+        self.shelf.reports.lock().retain(|path, _| stays(path));
         let loaded = self.shelf.plugins.list();
         let is_loaded =
             |given: &GivenPlugin| loaded.iter().any(|it| it.source.path == given.source.path);

@@ -4,13 +4,14 @@
 use std::{
     collections::{BTreeSet, HashMap},
     convert::Infallible,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use callgate_agent::{RunReport, Task};
 use callgate_contract::{Cancel, JournalId, Stop, Surface};
 use callgate_store::ApprovalState;
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 
 use super::{Observer, Service};
@@ -32,7 +33,7 @@ pub(super) struct Held {
 impl Running {
     /// `None` if it is being executed already.
     pub(super) fn enter(self: &Arc<Self>, run: JournalId, cancel: Cancel) -> Option<Held> {
-        let mut running = self.lock();
+        let mut running = self.0.lock();
         if running.contains_key(&run) {
             return None;
         }
@@ -42,18 +43,14 @@ impl Running {
     }
 
     pub(super) fn cancel(&self, run: JournalId) -> bool {
-        let cancel = self.lock().get(&run).cloned();
+        let cancel = self.0.lock().get(&run).cloned();
         cancel.inspect(Cancel::cancel).is_some()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<JournalId, Cancel>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.running.lock().remove(&self.run);
+        self.running.0.lock().remove(&self.run);
     }
 }
 

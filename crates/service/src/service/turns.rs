@@ -1,13 +1,11 @@
 //! Messages and their turns, as the command line puts them through.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
 use callgate_contract::{JournalId, Message, Mode, Part, Role, SessionKey};
 use callgate_store::{Incoming, Sender, StoreError};
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 
 use super::{Observer, Service, outlets::Outlets};
@@ -171,8 +169,7 @@ impl Service {
             let messages = messages.clone();
             Arc::new(move |event| {
                 if let Event::Message(message) = event {
-                    let mut messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
-                    messages.push(message);
+                    messages.lock().push(message);
                 }
                 true
             })
@@ -180,7 +177,7 @@ impl Service {
         let _listening = self.live.listen(&session, hear);
         agent.go_on_after(approval, watch).await?;
         let finish = self.store.turns().get(turn).await?.finish;
-        let messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let messages = messages.lock();
         Ok(Some(json!({
             "turn": turn,
             "stop": finish.map_or(json!("approval"), |finish| json!(finish.stop)),
@@ -210,7 +207,7 @@ impl Calls {
     fn watch(&self, hear: Hear) -> Watch {
         let seen = self.0.clone();
         Watch::new(move |event| {
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = seen.lock();
             match &event {
                 TurnEvent::Call { call } => seen.calls.push(call.clone()),
                 TurnEvent::Finished { report } => seen.ended = Some(report.clone()),
@@ -222,7 +219,7 @@ impl Calls {
     }
 
     fn taken(&self) -> Seen {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls not yet on disk, and the one way they get there: at the front of the next write.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 use super::{CallIntent, CallOutcome, calls};
 use crate::{
@@ -28,7 +28,7 @@ struct Calls {
 impl Buffer {
     /// Tells whether the buffer is full.
     pub(super) fn push(&self, call: CallIntent, outcome: CallOutcome) -> Result<bool, StoreError> {
-        let mut buffer = self.lock();
+        let mut buffer = self.0.lock();
         if buffer.calls.iter().any(|(other, _)| same(other, &call)) {
             return Err(StoreError::AlreadyRecorded {
                 journal: call.journal,
@@ -42,12 +42,8 @@ impl Buffer {
 
     /// True if every call is on disk.
     pub(super) fn is_written(&self) -> bool {
-        let buffer = self.lock();
+        let buffer = self.0.lock();
         buffer.calls.is_empty() && buffer.taken == 0
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Calls> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,7 +70,7 @@ struct Taken<'a> {
 
 impl<'a> Taken<'a> {
     fn from(buffer: &'a Buffer) -> Self {
-        let mut held = buffer.lock();
+        let mut held = buffer.0.lock();
         let calls = std::mem::take(&mut held.calls);
         let count = calls.len();
         held.bytes = 0;
@@ -93,7 +89,7 @@ impl<'a> Taken<'a> {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let mut held = self.buffer.lock();
+        let mut held = self.buffer.0.lock();
         held.taken -= self.count;
         if !self.calls.is_empty() {
             let mut calls = std::mem::take(&mut self.calls);

@@ -5,10 +5,11 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::readers::Readers;
@@ -65,7 +66,7 @@ struct Open {
 
 impl Handles {
     pub(super) fn open(&self, readers: &Readers, id: &str) -> KeyHandle {
-        let mut open = self.lock();
+        let mut open = self.0.lock();
         let known = open.keys.get(id).and_then(Weak::upgrade);
         let held = known.unwrap_or_else(|| {
             Arc::new(Held {
@@ -81,7 +82,7 @@ impl Handles {
     }
 
     pub(super) fn revoked(&self, id: &str) {
-        let held = self.lock().keys.get(id).and_then(Weak::upgrade);
+        let held = self.0.lock().keys.get(id).and_then(Weak::upgrade);
         if let Some(held) = held {
             held.revoked.send_replace(true);
         }
@@ -92,7 +93,7 @@ impl Handles {
             tokio::time::sleep(LOOK).await;
             // Before the question: a key that is verified after it is no part of the answer.
             let held: Vec<Arc<Held>> = {
-                let mut open = self.lock();
+                let mut open = self.0.lock();
                 open.keys.retain(|_, held| held.strong_count() > 0);
                 if open.keys.is_empty() {
                     open.asking = false;
@@ -113,9 +114,5 @@ impl Handles {
                 }
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,13 +1,9 @@
 //! Where lines come from, and which of them belong together.
 
-use std::{
-    collections::VecDeque,
-    io::BufRead,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::VecDeque, io::BufRead, path::PathBuf, sync::Arc};
 
 use callgate_contract::Part;
+use parking_lot::Mutex;
 use rustyline::{Config, DefaultEditor, Editor, ExternalPrinter, error::ReadlineError};
 use tokio::sync::mpsc;
 
@@ -64,7 +60,7 @@ impl Printer {
     }
 
     pub fn print_text(&self, text: &str) {
-        let mut print = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut print = self.0.lock();
         print(format!("{text}\n"));
     }
 }

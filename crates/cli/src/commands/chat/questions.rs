@@ -1,14 +1,11 @@
 //! Calls that wait for the operator, asked about where the conversation is: what they would do, and
 //! the answer typed in place. Only what reads as an answer is taken for one.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
 use callgate_service::operations::ApprovalView;
 use callgate_store::ApprovalState;
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
@@ -43,7 +40,7 @@ impl Questions {
 
     /// What to show of this, if it is new.
     fn hear(&self, approval: ApprovalView) -> Option<String> {
-        let mut waiting = self.waiting();
+        let mut waiting = self.0.lock();
         match approval.state {
             ApprovalState::Pending if waiting.contains_key(&approval.id) => None,
             ApprovalState::Pending => {
@@ -57,11 +54,7 @@ impl Questions {
 
     /// The number of the one that has waited longest.
     fn first(&self) -> Option<i64> {
-        self.waiting().keys().next().copied()
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<i64, ApprovalView>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().keys().next().copied()
     }
 }
 
@@ -131,7 +124,7 @@ impl Asking<'_> {
 
     /// Before the answer is given: the call goes on at once then, and shows itself.
     fn echo(&self, reply: &Reply) {
-        let asked = self.questions.waiting().get(&reply.approval).cloned();
+        let asked = self.questions.0.lock().get(&reply.approval).cloned();
         if let Some(asked) = asked {
             let state = match reply.verdict {
                 Verdict::Allow => ApprovalState::Allowed,

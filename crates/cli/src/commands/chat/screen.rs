@@ -2,10 +2,11 @@
 //! folded into a line each, unless everything is to be seen. What is code is the agent's to say: all
 //! else a model writes is shown, if not as it comes, then at its end.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use callgate_agent::{CallReport, TurnEvent, extract, sure_words};
 use callgate_contract::{Mode, Part, Progress, TurnStop};
+use parking_lot::Mutex;
 
 use callgate_service::{Hear, request::Event};
 
@@ -43,7 +44,7 @@ impl Screen {
         let screen = Arc::clone(screen);
         Arc::new(move |event| {
             match event {
-                Event::Message(message) => screen.lock().message(&message.parts),
+                Event::Message(message) => screen.state.lock().message(&message.parts),
                 Event::Turn(event) => screen.turn(event),
                 // Asked about by whoever reads the answer.
                 Event::Approval(_) => {}
@@ -54,18 +55,18 @@ impl Screen {
 
     /// A line of its own between what the turn says.
     pub fn line(&self, text: &str) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.end_line();
         show::line(text);
     }
 
     /// The turn is over.
     pub fn end(&self) {
-        self.lock().end();
+        self.state.lock().end();
     }
 
     fn turn(&self, event: TurnEvent) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         match event {
             TurnEvent::Round { mode, .. } => {
                 state.answer = Answer::new(!self.verbose && mode == Mode::Code);
@@ -102,10 +103,6 @@ impl Screen {
                 }
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

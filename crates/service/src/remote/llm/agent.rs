@@ -2,15 +2,12 @@
 //! room's, and what the turn sends goes back as answers. What finds nobody connected stays in the
 //! outbox and goes out when somebody comes.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use callgate_agent::{Override, TurnEvent, Watch};
 use callgate_contract::{BoxFuture, Message, Mode, Outbox, Part, Role, SessionKey, SessionType};
 use callgate_store::{Incoming, NewRoomMessage, Room, Sender, Store, StoreError};
+use parking_lot::Mutex;
 use serde_json::{Map, json};
 use uuid::Uuid;
 
@@ -125,7 +122,7 @@ impl Default for Live {
 impl Turn {
     /// Of the message that goes out now; what is said from here on belongs to the next.
     fn output(&self) -> String {
-        let mut live = locked(&self.live);
+        let mut live = self.live.lock();
         let next = Live {
             writes_code: live.writes_code,
             ..Live::default()
@@ -134,7 +131,7 @@ impl Turn {
     }
 
     fn hear(&self, event: &TurnEvent) {
-        let mut live = locked(&self.live);
+        let mut live = self.live.lock();
         match event {
             TurnEvent::Text { .. } if live.writes_code => {}
             TurnEvent::Text { text } => {
@@ -180,7 +177,7 @@ impl Answering {
             mode,
             live: Mutex::default(),
         });
-        let mut current = locked(&remote.newage().chat.current);
+        let mut current = remote.newage().chat.current.lock();
         let turns = current.entry(session.clone()).or_default();
         turns.push(turn.clone());
         Answering {
@@ -197,7 +194,7 @@ impl Answering {
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        let mut current = locked(&self.turn.remote.newage().chat.current);
+        let mut current = self.turn.remote.newage().chat.current.lock();
         if let Some(turns) = current.get_mut(&self.session) {
             turns.retain(|turn| !Arc::ptr_eq(turn, &self.turn));
             if turns.is_empty() {
@@ -251,7 +248,11 @@ async fn deliver(remote: &Remote, id: i64, message: &Message) -> Result<(), Stri
         }
         _ => vec![place.to_owned()],
     };
-    let turn = locked(&remote.newage().chat.current)
+    let turn = remote
+        .newage()
+        .chat
+        .current
+        .lock()
         .get(&message.session)
         .and_then(|turns| turns.first().cloned());
     let request = turn.as_ref().map(|turn| turn.asked.id.clone());

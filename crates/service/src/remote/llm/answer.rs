@@ -2,12 +2,10 @@
 //! those who wait for it, in order, and is kept. Nothing says when a streamed answer is over, so one
 //! is taken as over when nothing follows for a while; if something does, it goes on.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use callgate_store::NewRoomMessage;
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -130,7 +128,7 @@ pub(super) fn hear(remote: &Remote, asked: &Arc<Asked>, name: &str, piece: Piece
     let Some(output) = asked.output(name) else {
         return;
     };
-    let mut written = locked(&output.0);
+    let mut written = output.0.lock();
     let piece = match &written.pieces {
         Some(pieces) => pieces.send(piece).err().map(|unsent| unsent.0),
         None => Some(piece),
@@ -186,13 +184,13 @@ impl Writer {
                 Some(Piece::End(id)) => order.end(&id),
                 Some(Piece::Whole(text)) => {
                     // Streamed before or not, this is what was said.
-                    locked(&self.output.0).text = text;
+                    self.output.0.lock().text = text;
                     break;
                 }
                 // A stream that began must end, or the request be over.
                 None if !order.is_settled() && self.asked.is_open() => continue,
                 None => {
-                    let mut written = locked(&self.output.0);
+                    let mut written = self.output.0.lock();
                     // Under the lock, so that no piece comes between.
                     found = pieces.try_recv().ok();
                     if found.is_none() {
@@ -209,7 +207,7 @@ impl Writer {
 
     async fn say(&mut self, text: &str) {
         {
-            let mut written = locked(&self.output.0);
+            let mut written = self.output.0.lock();
             self.truncated |= written.text.len() + text.len() > MAX_ANSWER;
             if text.is_empty() || self.truncated {
                 return;
@@ -236,7 +234,7 @@ impl Writer {
     /// Kept first, then told: who missed it finds it in the room.
     async fn finish(self) {
         let (text, before) = {
-            let written = locked(&self.output.0);
+            let written = self.output.0.lock();
             (written.text.clone(), written.message)
         };
         drop(self.streams);
@@ -262,7 +260,7 @@ impl Writer {
             }
         };
         let kept = kept.ok();
-        locked(&self.output.0).message = kept;
+        self.output.0.lock().message = kept;
         asked.set_answered();
         let message = json!({
             "type": NON_STREAM,

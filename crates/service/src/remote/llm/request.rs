@@ -4,7 +4,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -13,6 +13,7 @@ use std::{
 use callgate_contract::Role;
 use callgate_store::{NewRoomMessage, Room, RoomMessage, RoomMode, RoomRole};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, json};
 
 use super::{agent, answer::Output, stream::Streams, talk};
@@ -63,7 +64,7 @@ pub(super) struct Asked {
 impl Asked {
     /// The answer of this name; `None` if there are too many.
     pub(super) fn output(&self, name: &str) -> Option<Arc<Output>> {
-        let mut outputs = locked(&self.outputs);
+        let mut outputs = self.outputs.lock();
         let many = outputs.len() >= MAX_OUTPUTS;
         if many && !outputs.contains_key(name) {
             return None;
@@ -74,7 +75,7 @@ impl Asked {
     /// It is neither refused nor forgotten.
     pub(super) fn is_open(&self) -> bool {
         let lasts = if self.is_answered() { LINGERS } else { EXPIRES };
-        self.open.load(Ordering::Relaxed) && locked(&self.touched).elapsed() < lasts
+        self.open.load(Ordering::Relaxed) && self.touched.lock().elapsed() < lasts
     }
 
     fn is_answered(&self) -> bool {
@@ -120,25 +121,25 @@ impl Chat {
     /// What `answerer` was asked under this request id.
     pub(super) fn find(&self, answerer: &str, id: &Json) -> Option<Arc<Asked>> {
         let key = (answerer.to_owned(), id.to_string());
-        let asked = locked(&self.asked).get(&key).cloned()?;
-        *locked(&asked.touched) = Instant::now();
+        let asked = self.asked.lock().get(&key).cloned()?;
+        *asked.touched.lock() = Instant::now();
         Some(asked)
     }
 
     /// What `answerer` was asked and has not answered.
     pub(super) fn of(&self, answerer: &str) -> Vec<Arc<Asked>> {
-        let asked = locked(&self.asked);
+        let asked = self.asked.lock();
         let of = asked.values().filter(|asked| asked.answerer == answerer);
         of.filter(|asked| !asked.is_answered()).cloned().collect()
     }
 
     pub(super) fn forget(&self, asked: &Asked) {
         asked.open.store(false, Ordering::Relaxed);
-        locked(&self.asked).remove(&asked.key());
+        self.asked.lock().remove(&asked.key());
     }
 
     fn enter(&self, new: Asked) -> Result<Arc<Asked>, String> {
-        let mut all = locked(&self.asked);
+        let mut all = self.asked.lock();
         all.retain(|_, asked| asked.is_open());
         let of_asker = all.values().filter(|asked| asked.asker == new.asker);
         if of_asker.filter(|asked| !asked.is_answered()).count() >= MAX_ASKED {
@@ -163,7 +164,7 @@ impl Chat {
             told |= peer.emit(event, std::slice::from_ref(&data)).is_ok();
         }
         if !told {
-            let mut missed = locked(&self.missed);
+            let mut missed = self.missed.lock();
             let kept = missed.entry(client.to_owned()).or_default();
             kept.push_back((event.to_owned(), data));
             if kept.len() > MAX_MISSED {
@@ -175,7 +176,7 @@ impl Chat {
     /// What the client missed while it was away.
     pub(super) fn catch_up(&self, peer: &Peer) {
         for name in [peer.identity(), peer.client()] {
-            let missed = locked(&self.missed).remove(name);
+            let missed = self.missed.lock().remove(name);
             for (event, data) in missed.into_iter().flatten() {
                 let _ = peer.emit(&event, &[data]);
             }

@@ -1,8 +1,9 @@
 //! Texts to a client piece by piece. Compat(newage): its clients read streams with `socket.io-stream`,
 //! whose events these are: a piece goes out when the client has asked for one, and wants a callback.
 
-use std::{collections::HashMap, sync::Mutex, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -43,14 +44,20 @@ impl Stream {
         let id = Uuid::now_v7().to_string();
         let (tell, items) = mpsc::unbounded_channel();
         let key = (peer.number(), id.clone());
-        locked(&remote.newage().chat.streams.0).insert(key.clone(), tell.clone());
+        remote
+            .newage()
+            .chat
+            .streams
+            .0
+            .lock()
+            .insert(key.clone(), tell.clone());
         let handle = json!({ "$stream": id, "options": {} });
         let opened = [json!("SERVER_STREAM_DATA"), handle, about.clone()];
         let _ = peer.emit("$stream", &opened);
         let (remote, peer, about) = (remote.clone(), peer.clone(), about.clone());
         tokio::spawn(async move {
             write(&peer, &id, items).await;
-            locked(&remote.newage().chat.streams.0).remove(&key);
+            remote.newage().chat.streams.0.lock().remove(&key);
             let _ = peer.emit("SERVER_STREAM_END", &[about]);
         });
         Stream(tell)
@@ -78,7 +85,7 @@ fn tell(call: &Call, item: Item) {
     };
     let streams = &call.remote.newage().chat.streams;
     let key = (call.peer.number(), id.to_owned());
-    if let Some(stream) = locked(&streams.0).get(&key) {
+    if let Some(stream) = streams.0.lock().get(&key) {
         // It ends just now.
         let _ = stream.send(item);
     }

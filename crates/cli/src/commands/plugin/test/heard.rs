@@ -1,15 +1,13 @@
 //! What a plugin sends and pushes during a step, overheard on its way to the host.
 
-use std::{
-    mem,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{mem, sync::Arc};
 
 use callgate_contract::{
     BoxFuture, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo, Part, Reply,
     SessionKey, Value, json as value_json,
 };
 use callgate_gate::Gate;
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, json};
 
 /// A mutex, since a plugin may send from several tasks.
@@ -49,7 +47,7 @@ impl Heard {
 
     /// The messages that the plugin sent since the last time, each with its chat.
     pub fn said(&self) -> Vec<(String, Vec<Part>)> {
-        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let heard = self.0.lock();
         let said = heard.iter().filter(|(name, _)| *name == SEND);
         said.map(|(_, arguments)| {
             let field = |name: &str| arguments.get(name).cloned().unwrap_or_default();
@@ -64,7 +62,7 @@ impl Heard {
 
     /// What was sent and what was pushed since the last time, in the words of scenarios.
     pub fn take(&self) -> (Vec<Json>, Vec<Json>) {
-        let heard = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let heard = mem::take(&mut *self.0.lock());
         let of = |method: &str, told: fn(&Map<String, Json>) -> Json| {
             let of = heard.iter().filter(|(name, _)| *name == method);
             of.map(|(_, arguments)| told(arguments)).collect()
@@ -127,9 +125,7 @@ impl Method for Ear {
     ) -> BoxFuture<'a, Result<Reply, MethodError>> {
         let told = arguments.iter();
         let told = told.map(|(name, value)| (name.clone(), value_json::to_json(value)));
-        let mut heard = self.heard.0.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.push((self.name, told.collect()));
-        drop(heard);
+        self.heard.0.lock().push((self.name, told.collect()));
         match &self.inner {
             Some(inner) => inner.call(context, arguments),
             None => Box::pin(std::future::ready(Ok(Value::Null.into()))),

@@ -1,13 +1,11 @@
 //! A message of a scenario through the whole pipeline: arrival, handlers, turn, answer.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use callgate_agent::{Override, Watch};
 use callgate_contract::{Mode, Part, SessionKey};
 use callgate_store::{Incoming, Sender};
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json};
 use tokio::time::{Instant, sleep};
 
@@ -59,9 +57,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
         let sent = sent.clone();
         Arc::new(move |event| {
             if let Event::Message(message) = event {
-                sent.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(message.parts.to_vec());
+                sent.lock().push(message.parts.to_vec());
             }
             true
         })
@@ -78,12 +74,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
     };
     let until = Instant::now() + patience;
     // A handler that waits for the next message has not ended when this step has.
-    let has_spoken = || {
-        !sent
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
-    };
+    let has_spoken = || !sent.lock().is_empty();
     while !arriving.is_finished() && Instant::now() < until && !(settle.is_some() && has_spoken()) {
         sleep(OFTEN).await;
     }
@@ -100,5 +91,5 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
             LONGEST.as_secs()
         ));
     }
-    Ok(sent.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    Ok(sent.lock().clone())
 }

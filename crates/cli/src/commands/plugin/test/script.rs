@@ -1,15 +1,12 @@
 //! The model of a scenario: gives the answers of a step in order and remembers what it was asked.
 
-use std::{
-    collections::VecDeque,
-    mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, mem, sync::Arc};
 
 use callgate_contract::{
     Accepts, BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelRequest,
     ModelStream, NamedModel, ToolCall,
 };
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json};
 
 /// A mutex, since plugins may ask from several tasks; held for a push.
@@ -32,17 +29,13 @@ impl Scripted {
 
     /// The answers of the next step; what is left of the last one is forgotten.
     pub fn answer_with(&self, answers: &[Json]) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.answers = answers.iter().map(events).collect();
         state.asked.clear();
     }
 
     pub fn asked(&self) -> Vec<ModelRequest> {
-        mem::take(&mut self.lock().asked)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        mem::take(&mut self.0.lock().asked)
     }
 }
 
@@ -78,7 +71,7 @@ fn events(answer: &Json) -> Vec<ModelEvent> {
 
 impl Model for Scripted {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.asked.push(request);
         let answer = state.answers.pop_front();
         let stream = answer.map(ModelStream::of).ok_or_else(|| {
