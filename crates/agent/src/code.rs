@@ -145,7 +145,7 @@ impl Coder {
         task.output = output;
         task.watch = watch;
         let budget = budget.unwrap_or_else(|| Budget::new(self.limits.calls, MESSAGES));
-        task.cancel = budget.cancel().child();
+        task.cancel = budget.cancel().child_token();
         let caller = caller_of(start, budget);
         let report = self.execute(caller, task, seed, recorded).await?;
         self.unless_answered(id, report).await

@@ -21,7 +21,7 @@ impl Parent {
 
 /// Stops with whatever `caller` is part of.
 pub(crate) fn cancel_below(caller: &Caller) -> Cancel {
-    caller.grant.budget.cancel().child()
+    caller.grant.budget.cancel().child_token()
 }
 
 /// Somebody who no longer waits has their turn stopped; the turn itself still comes to its recorded
@@ -30,15 +30,7 @@ pub(crate) async fn to_the_end<T: Send + 'static>(
     cancel: Cancel,
     work: BoxFuture<'static, Result<T, TurnError>>,
 ) -> Result<T, MethodError> {
-    struct Waiting(Cancel);
-
-    impl Drop for Waiting {
-        fn drop(&mut self) {
-            self.0.cancel();
-        }
-    }
-
-    let _waiting = Waiting(cancel);
+    let _waiting = cancel.drop_guard();
     match tokio::spawn(work).await {
         Ok(done) => Ok(done?),
         Err(error) => Err(MethodError::new(error.to_string())),

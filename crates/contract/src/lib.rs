@@ -2,7 +2,6 @@
 //! No I/O happens here: everything is data or an interface.
 
 mod caller;
-mod cancel;
 pub mod codec;
 pub mod frame;
 mod listener;
@@ -19,7 +18,6 @@ mod turn;
 mod value;
 
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Role, Surface};
-pub use cancel::Cancel;
 pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
 pub use media::media_type;
 pub use message::{Change, Message, Outbox, Part};
@@ -42,6 +40,9 @@ pub use session::{InvalidSession, SessionKey, SessionType};
 pub use spec::{ExposureSpec, MethodSpec};
 pub use turn::{ConversationId, Mode, TurnStop};
 pub use value::{Value, json};
+
+/// The word to stop, for runs, turns and calls, and for whatever they began.
+pub use tokio_util::sync::CancellationToken as Cancel;
 
 /// A boxed future, so that the traits here stay object-safe without a macro.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

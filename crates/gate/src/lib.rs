@@ -6,7 +6,6 @@ mod annotation;
 mod approval;
 mod arguments;
 mod author;
-mod catch;
 mod check;
 mod dispatch;
 mod error;

@@ -16,29 +16,13 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
             let other = candidate.to_lowercase();
             let part = wanted.len() >= 3 && other.contains(&wanted)
                 || other.len() >= 3 && wanted.contains(&other);
-            let edits = edits(&wanted, &other);
+            let edits = strsim::levenshtein(&wanted, &other);
             (part || edits <= limit).then_some((edits, candidate))
         })
         .collect();
     near.sort_unstable();
     let near = near.into_iter().take(MOST);
     near.map(|(_, candidate)| candidate.to_owned()).collect()
-}
-
-/// Levenshtein distance in characters.
-fn edits(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, b) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! Running one admitted method: its deadline, its panic, its error, and whether what it returned
 //! can pass, fits its kind and stays within the budget.
 
+use std::{any::Any, panic::AssertUnwindSafe};
+
 use callgate_contract::{
     Arguments, Binding, CallContext, Change, Effect, Kind, MethodInfo, Reply, Value, codec,
     codec::CodecError, frame,
 };
+use futures_util::FutureExt;
 use tokio::time::timeout;
 
-use crate::{CallError, Outcome, catch::CatchPanic, kind::shown, registry::Entry};
+use crate::{CallError, Outcome, kind::shown, registry::Entry};
 
 /// Longest encoded result: it must fit a frame together with what surrounds it there.
 const MAX_RESULT: usize = frame::MAX_FRAME - 1024;
@@ -27,13 +30,17 @@ pub(crate) async fn run(
 ) -> Result<Done, CallError> {
     let info = entry.info();
     let method = || info.name.clone();
-    // The method's own code starts inside the future, so that a panic there is caught as well.
-    let running = CatchPanic(Box::pin(async {
+    // Without a task of its own: the call is polled in place on the run's thread, where a spawn would
+    // cost more than the call. The method's own code starts inside the future, so that a panic there
+    // is caught as well. Unwind safety: the future is dropped after a panic and what it borrowed is a
+    // method, which must expect to be abandoned at any await anyway.
+    let running = AssertUnwindSafe(async {
         match info.binding {
             Binding::Strict => entry.method.call(context, arguments.named).await,
             Binding::Loose => entry.method.call_loosely(context, arguments).await,
         }
-    }));
+    })
+    .catch_unwind();
     let stopped = context.caller.grant.budget.cancel();
     let ended = tokio::select! {
         biased;
@@ -55,10 +62,10 @@ pub(crate) async fn run(
                 detail: error.detail,
             });
         }
-        Ok(Err(message)) => {
+        Ok(Err(panic)) => {
             return Err(CallError::Panicked {
                 method: method(),
-                message,
+                message: panic_message(panic.as_ref()),
             });
         }
         Err(_) => {
@@ -70,6 +77,12 @@ pub(crate) async fn run(
         }
     };
     take(info, context, reply)
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").to_owned()
 }
 
 fn take(info: &MethodInfo, context: CallContext<'_>, reply: Reply) -> Result<Done, CallError> {

@@ -71,15 +71,6 @@ impl Child {
         Held(&self.pidfd)
     }
 
-    /// Something that can kill this child later, from another thread.
-    pub(crate) fn killer(&self) -> std::io::Result<impl FnOnce() + Send + 'static> {
-        let (pidfd, bell) = (self.pidfd.try_clone()?, self.exit.bell.clone());
-        Ok(move || {
-            kill(&pidfd);
-            bell.ring();
-        })
-    }
-
     /// Address space that a child has before it does anything: libraries and the interpreter.
     pub(crate) fn base_memory(&self) -> u64 {
         self.zygote.base_memory(|| {

@@ -23,7 +23,7 @@ mod zygote;
 
 use std::{path::PathBuf, sync::Arc};
 
-use callgate_contract::{BoxFuture, Cancel, HostCall, Report, RunSpec, Sandbox, SandboxError};
+use callgate_contract::{BoxFuture, HostCall, Report, RunSpec, Sandbox, SandboxError};
 
 pub use probe::{Finding, Wall, find_python, probe};
 
@@ -91,23 +91,12 @@ impl Jail {
     }
 }
 
-/// Kills the run when its future is dropped: nobody is left to hear of it. Emptied once the run has
-/// ended, which also lets go of the descriptors that a cancel would have used.
-struct KillOnDrop(Option<Cancel>);
-
-impl Drop for KillOnDrop {
-    fn drop(&mut self) {
-        if let Some(cancel) = &self.0 {
-            cancel.cancel();
-        }
-    }
-}
-
 impl Sandbox for Jail {
     fn run(&self, spec: RunSpec, host: HostCall) -> BoxFuture<'_, Result<Report, SandboxError>> {
         let (pool, slots) = (self.pool.clone(), self.slots.clone());
         Box::pin(async move {
-            let mut guard = KillOnDrop(Some(spec.cancel.clone()));
+            // Kills the run when this future is dropped: nobody is left to hear of it.
+            let guard = spec.cancel.clone().drop_guard();
             let runtime = tokio::runtime::Handle::current();
             // A thread per run: it polls the call's future in place, which saves the wake-ups that
             // would cost several times the call.
@@ -116,7 +105,7 @@ impl Sandbox for Jail {
                 run::drive(&pool, &slots, spec, host)
             };
             let report = tokio::task::spawn_blocking(drive).await;
-            guard.0 = None;
+            guard.disarm();
             report.unwrap_or_else(|panic| Err(SandboxError::Failed(panic.to_string())))
         })
     }

@@ -6,8 +6,9 @@ mod talk;
 mod wait;
 
 use std::{
+    pin::pin,
     sync::Arc,
-    task::Waker,
+    task::{Context, Waker},
     time::{Duration, Instant},
 };
 
@@ -52,15 +53,16 @@ pub(crate) fn drive(
     let before = folder.usage();
     let child = pool.lease()?;
     let failed = |error: &dyn std::fmt::Display| SandboxError::Failed(error.to_string());
-    spec.cancel
-        .on_cancel(child.killer().map_err(|error| failed(&error))?);
-
     let mut outgoing = as_bytes(&lease_of(&spec, &child, before)).to_vec();
     protocol::write_init(&mut outgoing, &spec).map_err(|error| failed(&error.at("code")))?;
+    let waker = Waker::from(child.exit.bell.clone());
+    // Polled once, to ring the bell when it comes; whether it has come is looked up in every round.
+    let mut cancelled = pin!(spec.cancel.clone().cancelled_owned());
+    let _ = cancelled.as_mut().poll(&mut Context::from_waker(&waker));
     let now = Instant::now();
     let mut run = Run {
         pool,
-        waker: Waker::from(child.exit.bell.clone()),
+        waker,
         output: Output::new(spec.limits.output_kept, spec.output.take()),
         // A session that is over its limit may still run, to tidy up, but not grow.
         disk_limit: Usage::limit(spec.limits.disk).or(before),

@@ -68,11 +68,11 @@ impl Jobs {
 
     /// The newest first.
     pub fn list(&self) -> Vec<Job> {
-        self.lock().iter().rev().cloned().collect()
+        self.jobs.lock().iter().rev().cloned().collect()
     }
 
     pub fn get(&self, id: &str) -> Option<Job> {
-        self.lock().iter().find(|job| job.id == id).cloned()
+        self.jobs.lock().iter().find(|job| job.id == id).cloned()
     }
 
     /// Begins a job; it goes on when whoever asked has left.

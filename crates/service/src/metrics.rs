@@ -7,7 +7,7 @@ mod page;
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -19,6 +19,7 @@ use callgate_contract::{
 };
 use callgate_gate::{Gate, Made};
 use callgate_store::Store;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::json;
 
 use self::page::{Page, Times};
@@ -103,7 +104,7 @@ impl Metrics {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock()
     }
 
     /// The whole page.

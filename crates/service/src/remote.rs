@@ -21,7 +21,6 @@ mod pairing;
 mod paths;
 mod peer;
 mod progress;
-mod quiet;
 mod record;
 mod repeats;
 mod rooms;
@@ -32,7 +31,7 @@ mod wire;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -52,7 +51,7 @@ pub use roster::Roster;
 pub use statics::StaticFile;
 pub use wire::{Gone, Wire};
 
-use quiet::quietly;
+use namespace::caught;
 
 /// For a CONNECT to be answered.
 const ADMISSION: Duration = Duration::from_secs(10);
@@ -144,14 +143,14 @@ impl Remote {
         origin: Origin<'_>,
         wire: Arc<dyn Wire>,
     ) -> Result<Peer, String> {
-        let deciding = quietly(Box::pin(async {
+        let deciding = caught(async {
             let identity = identity::Identity::establish(self, auth, origin).await?;
             let peer = Peer::new(self, namespace, wire, identity);
             namespace.admit(self, &peer).await?;
             // Last: who is not let in takes no name either.
             names::claim(self, &peer).await?;
             Ok(peer)
-        }));
+        });
         match tokio::time::timeout(ADMISSION, deciding).await {
             Ok(Ok(decided)) => decided,
             Ok(Err(_)) | Err(_) => Err("The server could not decide. Try again.".to_owned()),
@@ -255,8 +254,4 @@ fn namespaces() -> Vec<Namespace> {
     let mut all = vec![Namespace::new("/"), function_call::namespace()];
     all.extend(newage::namespaces());
     all
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -36,7 +36,7 @@ use callgate_plugins::mcp::McpServers;
 use callgate_sandbox::Jail;
 use callgate_store::Store;
 use jiff::Timestamp;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
@@ -134,7 +134,7 @@ pub struct Service {
     /// Made when it is first needed: models may have to be looked for.
     agent: Arc<OnceCell<Agent>>,
     /// Of surfaces that wait for it. A mutex, held for a push or while they are called, once.
-    agent_hooks: Arc<parking_lot::Mutex<Vec<AgentHook>>>,
+    agent_hooks: Arc<Mutex<Vec<AgentHook>>>,
 }
 
 impl Service {

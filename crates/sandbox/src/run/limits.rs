@@ -27,7 +27,6 @@ impl Run<'_> {
         }
     }
 
-    /// Cancelling kills the child by itself, so its end may be seen first.
     pub(super) fn heed_cancel(&mut self) {
         if self.cancel.is_cancelled() {
             self.stop(Stop::Cancelled, "cancelled".into());

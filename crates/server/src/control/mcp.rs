@@ -1,12 +1,10 @@
 //! Clients of the Model Context Protocol that another process speaks for.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use callgate_service::ServiceError;
 use callgate_store::Events;
+use parking_lot::Mutex;
 use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::{
@@ -32,7 +30,7 @@ impl Lines {
         let (ours, theirs) = duplex(BUFFER);
         let (read, write) = split(ours);
         let way_in = Arc::new(Turn::new(Some(write)));
-        self.lock().insert(connection.clone(), way_in);
+        self.0.lock().insert(connection.clone(), way_in);
         let (their_read, their_write) = split(theirs);
         let serving = mcp.serve(their_read, their_write);
         events.tell(json!({ "open": true }));
@@ -53,7 +51,7 @@ impl Lines {
             }
             () = events.closed() => {}
         }
-        self.lock().remove(&connection);
+        self.0.lock().remove(&connection);
     }
 
     /// `None`: the client has nothing more to say.
@@ -63,7 +61,7 @@ impl Lines {
         line: Option<String>,
     ) -> Result<Json, ServiceError> {
         let gone = || ServiceError::refused("this client has left", "start `callgate mcp` again");
-        let way_in = self.lock().get(connection).cloned();
+        let way_in = self.0.lock().get(connection).cloned();
         let way_in = way_in.ok_or_else(gone)?;
         let mut way_in = way_in.lock().await;
         let Some(line) = line else {
@@ -78,9 +76,5 @@ impl Lines {
         let written = write.write_all(line.as_bytes()).await;
         written.map_err(|_| gone())?;
         Ok(Json::Null)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, WayIn>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_contract::{Arguments, Cancel, JournalId, Onlooker, json as value_json};
+use callgate_contract::{Arguments, JournalId, Onlooker, json as value_json};
 use callgate_gate::{CallError, Outcome};
 use rmcp::{ErrorData, RoleServer, model::JsonObject, service::RequestContext};
 use tokio::{
@@ -20,15 +20,6 @@ const WAITING: usize = 16;
 
 /// What a call came to, the client's own withdrawal aside.
 pub(super) type Made = Result<Outcome, CallError>;
-
-/// Whoever waits for the call. Dropped, nobody does any more.
-struct Waiting(Cancel);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
 
 /// `None` if it was cancelled.
 pub(super) async fn call(
@@ -56,8 +47,10 @@ pub(super) async fn call(
     } else {
         Onlooker::default()
     };
-    // It also ends the agents that the method began, which work in tasks of their own.
-    let waiting = Waiting(caller.grant.budget.cancel().clone());
+    // Dropped, nobody waits for the call any more. It also ends the agents that the method began,
+    // which work in tasks of their own.
+    let cancel = caller.grant.budget.cancel().clone();
+    let _waiting = cancel.drop_guard_ref();
     let gate = mcp.gate().clone();
     // In a task of its own, so that the record is closed also where nobody waits for the answer.
     let making = async move {
@@ -71,7 +64,7 @@ pub(super) async fn call(
         tokio::select! {
             made = &mut making => break made,
             () = context.ct.cancelled() => {
-                waiting.0.cancel();
+                cancel.cancel();
                 break (&mut making).await;
             }
             Some(progress) = heard.recv() => told.progress(progress).await,
@@ -93,7 +86,7 @@ pub(super) async fn call(
             told.note(format!("'{tool}' finished after {millis} ms"))
                 .await;
         }
-        Err(CallError::Cancelled { .. }) if waiting.0.is_cancelled() => {
+        Err(CallError::Cancelled { .. }) if cancel.is_cancelled() => {
             told.note(format!("'{tool}' was cancelled")).await;
             return Ok(None);
         }

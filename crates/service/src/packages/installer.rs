@@ -6,8 +6,9 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{Mutex, PoisonError},
 };
+
+use parking_lot::Mutex;
 
 use super::command;
 use crate::{Say, ServiceError};
@@ -128,7 +129,7 @@ impl Words {
                 continue;
             }
             say(&line);
-            let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut words = self.0.lock();
             words.push_back(line);
             if words.len() > LAST_WORDS {
                 words.pop_front();

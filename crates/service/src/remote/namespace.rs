@@ -1,12 +1,13 @@
 //! [`Namespace`]: a name and what its events do, for those whose key is for it. Whatever a client sends and whatever a handler
 //! does, an event that asks for an answer gets exactly one.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 use callgate_contract::BoxFuture;
+use futures_util::FutureExt;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Peer, Remote, Rights, access, newage::UNAUTHORIZED, quiet::quietly};
+use super::{Peer, Remote, Rights, access, newage::UNAUTHORIZED};
 
 /// For a handler to answer, unless the namespace says otherwise.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -221,7 +222,7 @@ impl Namespace {
             tracing::warn!(namespace = name, event, reason, "an event failed");
         };
         let wants_answer = call.wants_answer;
-        let handling = quietly(Box::pin(async move { handler(call).await }));
+        let handling = caught(async move { handler(call).await });
         let answer = match tokio::time::timeout(limit, handling).await {
             Ok(Ok(answer)) => answer,
             failure => {
@@ -235,7 +236,7 @@ impl Namespace {
             Answer::Refused(reason) => Handled::Now(Some(refuse(&reason))),
             Answer::Silent => Handled::Now(wants_answer.then(|| json!({ "status": "ok" }))),
             Answer::Later(later) => Handled::Later(Box::pin(async move {
-                let answered = tokio::time::timeout(limit, quietly(later)).await;
+                let answered = tokio::time::timeout(limit, caught(later)).await;
                 let reason = match answered {
                     Ok(Ok(answer)) => return Some(answer),
                     Ok(Err(_)) => FAULT,
@@ -251,9 +252,18 @@ impl Namespace {
 const FAULT: &str = "The server failed to answer this.";
 const LATE: &str = "The server took too long to answer this.";
 
+/// A panic in a handler is an answer like any other failure, never the end of a task that serves
+/// others. Unwind safety: a future that panicked is never polled again, and what it shares is behind
+/// locks that know no poison.
+pub(super) fn caught<T>(
+    future: impl Future<Output = T>,
+) -> impl Future<Output = thread::Result<T>> {
+    AssertUnwindSafe(future).catch_unwind()
+}
+
 async fn run(hook: &Option<Hook>, remote: &Remote, peer: &Peer) {
     if let Some(hook) = hook
-        && quietly(hook(remote.clone(), peer.clone())).await.is_err()
+        && caught(hook(remote.clone(), peer.clone())).await.is_err()
     {
         tracing::warn!(namespace = peer.namespace(), "a hook panicked");
     }

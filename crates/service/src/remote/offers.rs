@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
-use super::{Answer, Call, Peer, Remote, forward::first_answer, locked, progress::Asking};
+use super::{Answer, Call, Peer, Remote, forward::first_answer, progress::Asking};
 
 /// Functions of one socket.
 const MAX_FUNCTIONS: usize = 256;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use callgate_contract::SessionKey;
+use parking_lot::{Mutex, RwLock};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -18,7 +19,6 @@ use uuid::Uuid;
 use super::{
     Gone, Remote, Wire,
     identity::{Identity, Rights, Standing},
-    locked,
     namespace::Namespace,
 };
 
@@ -184,7 +184,7 @@ impl Peer {
 
     /// What the client says to what it was asked.
     pub fn answered(&self, id: u64, answer: Json) {
-        if let Some(tell) = locked(&self.0.asks).remove(&id) {
+        if let Some(tell) = self.0.asks.lock().remove(&id) {
             // Who asked may have stopped waiting.
             let _ = tell.send(answer);
         }

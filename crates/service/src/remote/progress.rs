@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
-use super::{Call, Peer, locked};
+use super::{Call, Peer};
 
 pub(super) const EVENT: &str = "FUNCTION_PROGRESS";
 

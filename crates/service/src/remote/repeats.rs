@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::sync::watch;
 
-use super::{Peer, function_call::Request, locked, record::WINDOW};
+use super::{Peer, function_call::Request, record::WINDOW};
 
 /// Calls remembered.
 const MAX: usize = 4096;

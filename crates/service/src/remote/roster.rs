@@ -8,7 +8,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::{Peer, Rights, locked};
+use super::{Peer, Rights};
 
 /// By name and then by arrival: each socket under its client's id and, where it has one, under its
 /// identity. A plain mutex, held for a lookup.
@@ -81,7 +81,7 @@ impl Roster {
 
     /// One that was let in.
     pub fn add(&self, peer: &Peer) {
-        let mut names = locked(&self.names);
+        let mut names = self.names.lock();
         for name in [peer.client(), peer.identity()] {
             let peers = names.entry(name.to_owned()).or_default();
             peers.insert(peer.number(), peer.clone());

@@ -5,7 +5,7 @@
 use std::{
     fs::{File, Metadata},
     os::unix::fs::MetadataExt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
 };
 
 use callgate_store::{

@@ -1,6 +1,6 @@
 //! Messages and their turns, as the command line puts them through.
 
-use std::{sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
 use callgate_contract::{JournalId, Message, Mode, Part, Role, SessionKey};
@@ -83,14 +83,16 @@ impl Service {
         let hear = observer.events.unwrap_or_else(|| Arc::new(|_| true));
         let _listening = self.live.listen(&session, hear.clone());
         agent.deliver(&session).await;
-        let stopper = (agent.clone(), session.clone());
-        observer.cancel.on_cancel(move || {
-            stopper.0.stop(&stopper.1);
-        });
+        let stopping = async {
+            observer.cancel.cancelled().await;
+            agent.stop(&session);
+            pending::<Infallible>().await
+        };
         let calls = Calls::default();
         let arrived = tokio::select! {
             arrived = agent.arrive(incoming, overrule, calls.watch(hear.clone())) => arrived?,
             never = self.tell_approvals(&session, &hear) => match never {},
+            never = stopping => match never {},
         };
         Ok(told(&arrived, calls.taken()))
     }

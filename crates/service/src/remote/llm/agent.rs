@@ -18,7 +18,7 @@ use super::{
     stream::Stream,
     talk,
 };
-use crate::remote::{Call, Peer, Remote, locked, rooms};
+use crate::remote::{Call, Peer, Remote, rooms};
 
 /// As which clients name it: requests to the server itself are ours to answer.
 pub(in crate::remote) const NAME: &str = "server";

@@ -17,7 +17,7 @@ use super::{
     stream::Stream,
     talk,
 };
-use crate::remote::{Call, Namespace, Remote, debug::Level, locked, rooms::tell};
+use crate::remote::{Call, Namespace, Remote, debug::Level, rooms::tell};
 
 /// After the last piece.
 const QUIET: Duration = Duration::from_secs(3);

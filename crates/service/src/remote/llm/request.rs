@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{agent, answer::Output, stream::Streams, talk};
 use crate::remote::{
-    Call, Peer, Remote, Rights, locked,
+    Call, Peer, Remote, Rights,
     newage::{fine, unstored},
     rooms::{
         self,

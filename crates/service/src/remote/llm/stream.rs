@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use crate::remote::{Call, Namespace, Peer, Remote, locked};
+use crate::remote::{Call, Namespace, Peer, Remote};
 
 /// Bytes that wait for a client; beyond it the stream ends, and the whole text comes as a message.
 const MAX_WAITING: usize = 1 << 20;
