@@ -1,10 +1,11 @@
 //! [`RunReport`]: what came of one run, in the shape the command line and the API show.
 
 use callgate_contract::{Arguments, CodeCall, JournalId, Kind, Method, Part, Report, Stop, json};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
     pub run: JournalId,
     pub stop: Stop,
@@ -18,14 +19,14 @@ pub struct RunReport {
     pub wall_ms: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Observation {
     Text(String),
     Parts(Vec<Part>),
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CallReport {
     pub method: String,
     /// Unknown for a name that is no method.

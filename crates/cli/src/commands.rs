@@ -23,14 +23,21 @@ mod session;
 use std::{path::PathBuf, process::ExitCode};
 
 use callgate_contract::{SessionKey, SessionType};
-use serde_json::Value as Json;
+use serde::Serialize;
+use serde_json::{Value as Json, json};
 
-use callgate_service::{Observer, Settings, config::Config, request::Request};
+use callgate_service::{
+    Observer, Operation, Settings,
+    config::Config,
+    operations::{List, Page},
+    request::Request,
+};
 
 use crate::{
     args::{Arguments, Command, Common, OnBehalf},
     connect::{self, Purpose},
     failure::Failure,
+    show,
 };
 
 const DATA: &str = "./callgate-data";
@@ -61,6 +68,15 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
 }
 
 impl Common {
+    /// As scripts read it, or as people do.
+    fn show<T: Serialize + ?Sized>(&self, response: &T, in_words: impl FnOnce(&T)) {
+        if self.json {
+            show::json(&json!(response));
+        } else {
+            in_words(response);
+        }
+    }
+
     fn settings(&self) -> Result<Settings, Failure> {
         let data = self.data.clone().unwrap_or_else(|| PathBuf::from(DATA));
         // The sandbox is started elsewhere and would look from there.
@@ -86,6 +102,49 @@ impl OnBehalf {
                 .map_err(|error| Failure::new(error.to_string(), "choose another --user")),
         }
     }
+}
+
+/// One operation, from opening the client to closing it.
+async fn call<O: Operation>(
+    common: &Common,
+    purpose: Purpose,
+    operation: O,
+) -> Result<O::Response, Failure> {
+    let mut client = connect::open(&common.settings()?, purpose).await?;
+    let response = client.call(operation).await;
+    client.close().await;
+    Ok(response?)
+}
+
+/// The same for all pages of a list.
+async fn list<O, T>(
+    common: &Common,
+    purpose: Purpose,
+    of_page: impl Fn(Page) -> O,
+) -> Result<Vec<T>, Failure>
+where
+    O: Operation<Response = List<T>>,
+{
+    let mut client = connect::open(&common.settings()?, purpose).await?;
+    let mut page = Page {
+        limit: Some(u32::MAX),
+        ..Page::default()
+    };
+    let mut items = Vec::new();
+    let read = loop {
+        match client.call(of_page(page.clone())).await {
+            Ok(list) => {
+                items.extend(list.items);
+                page.cursor = list.next;
+                if page.cursor.is_none() {
+                    break Ok(items);
+                }
+            }
+            Err(error) => break Err(error),
+        }
+    };
+    client.close().await;
+    Ok(read?)
 }
 
 /// One request, from opening the client to closing it.

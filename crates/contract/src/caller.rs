@@ -38,7 +38,8 @@ pub enum Role {
 }
 
 /// The thing whose calls are journaled together: a run, a turn, or one direct call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(with = "String", inline)]
 pub struct JournalId(pub Uuid);
 
 impl JournalId {

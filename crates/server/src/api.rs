@@ -15,6 +15,7 @@ mod list;
 mod logs;
 mod methods;
 mod models;
+mod operation;
 mod overview;
 mod personas;
 mod plugins;

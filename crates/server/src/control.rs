@@ -11,10 +11,12 @@ use std::{
 };
 
 use callgate_service::{
-    Hear, Observer, Service, ServiceError, Settings,
-    request::{Answer, Request},
+    Hear, Observer, Operation, Principal, Service, ServiceError, Settings,
+    operations::OPERATIONS,
+    request::{Answer, OperationRequest, Request},
 };
 use callgate_store::{ControlError, Events, Handler, Owner, OwnerError};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value as Json, json};
 use tokio::{task::JoinHandle, time::Instant};
 
@@ -110,12 +112,27 @@ impl Client {
                     hear(event);
                 }
             };
-            let asked = callgate_store::request(&self.settings.data, &json!(request), heard).await;
-            match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
-                Ok(Answer::Done(value)) => return Ok(value),
-                Ok(Answer::Failed(failure)) => return Err(failure),
-                Ok(Answer::Closing) | Err(ControlError::NotRunning(_)) => {}
-                Err(error) => return Err(error.into()),
+            if let Some(response) = ask_owner(&self.settings.data, &json!(request), heard).await? {
+                return Ok(response);
+            }
+            if Instant::now() > until {
+                return Err(silent());
+            }
+            tokio::time::sleep(AGAIN).await;
+            self.inside = enter(&self.settings, self.purpose, self.notice).await?;
+        }
+    }
+
+    /// Does it here, or has the owner do it.
+    pub async fn call<O: Operation>(&mut self, operation: O) -> Result<O::Response, ServiceError> {
+        let until = Instant::now() + PATIENCE;
+        let named = json!(OperationRequest::of(&operation)?);
+        loop {
+            if let Some(service) = self.service() {
+                return service.call(&Principal::Terminal, operation).await;
+            }
+            if let Some(response) = ask_owner(&self.settings.data, &named, drop).await? {
+                return read_response(response);
             }
             if Instant::now() > until {
                 return Err(silent());
@@ -154,8 +171,36 @@ impl Client {
 
 /// What a process that owns the directory and is at work answers; `None` where there is none. It opens
 /// nothing here.
+pub async fn call_running<O: Operation>(
+    data: &Path,
+    operation: &O,
+) -> Result<Option<O::Response>, ServiceError> {
+    let named = json!(OperationRequest::of(operation)?);
+    let response = ask_owner(data, &named, drop).await?;
+    response.map(read_response).transpose()
+}
+
+/// The same for what is no operation yet.
 pub async fn ask_running(data: &Path, request: &Request) -> Result<Option<Json>, ServiceError> {
-    let asked = callgate_store::request(data, &json!(request), drop).await;
+    ask_owner(data, &json!(request), drop).await
+}
+
+/// An answer of another shape than this version expects.
+fn read_response<T: DeserializeOwned>(response: Json) -> Result<T, ServiceError> {
+    serde_json::from_value(response).map_err(|error| {
+        ServiceError::refused(
+            format!("the running callgate answered what this one cannot read: {error}"),
+            "use the same version of callgate for both",
+        )
+    })
+}
+
+async fn ask_owner(
+    data: &Path,
+    request: &Json,
+    heard: impl FnMut(Json),
+) -> Result<Option<Json>, ServiceError> {
+    let asked = callgate_store::request(data, request, heard).await;
     match asked.and_then(|answer| Ok(serde_json::from_value(answer)?)) {
         Ok(Answer::Done(value)) => Ok(Some(value)),
         Ok(Answer::Failed(failure)) => Err(failure),
@@ -173,6 +218,14 @@ pub struct SideClient {
 }
 
 impl SideClient {
+    pub async fn call<O: Operation>(&self, operation: O) -> Result<O::Response, ServiceError> {
+        if let Some(service) = &self.service {
+            return service.call(&Principal::Terminal, operation).await;
+        }
+        let response = call_running(&self.data, &operation).await?;
+        response.ok_or_else(silent)
+    }
+
     pub async fn perform(&self, request: Request) -> Result<Json, ServiceError> {
         if let Some(service) = &self.service {
             return service.answer(request, Observer::default()).await;
@@ -234,15 +287,20 @@ fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<Visitors>) -> Join
     let handler: Handler = Arc::new(move |request, events| {
         let (surfaces, visitors, lines) = (surfaces.clone(), visitors.clone(), lines.clone());
         Box::pin(async move {
+            let service = &surfaces.service;
+            if let Ok(named) = OperationRequest::deserialize(&request) {
+                let Some(_visit) = visitors.enter() else {
+                    return json!(Answer::Closing);
+                };
+                return match call_named(service, named).await {
+                    Ok(response) => json!(Answer::Done(response)),
+                    Err(error) => json!(Answer::Failed(error)),
+                };
+            }
             let request = match serde_json::from_value(request) {
                 Ok(request) => request,
-                Err(error) => {
-                    let hint = "use the same version of callgate for both";
-                    let reason = format!("the running callgate does not understand this: {error}");
-                    return json!(Answer::Failed(ServiceError::refused(reason, hint)));
-                }
+                Err(error) => return json!(Answer::Failed(not_understood(error))),
             };
-            let service = &surfaces.service;
             let observer = Observer {
                 events: Some(forwarded(events.clone())),
                 ..Observer::default()
@@ -278,6 +336,23 @@ fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<Visitors>) -> Join
             tracing::warn!(%error, "control socket failed; other commands cannot reach this process");
         }
     })
+}
+
+async fn call_named(service: &Service, named: OperationRequest) -> Result<Json, ServiceError> {
+    let known = OPERATIONS.iter().find(|it| it.name == named.operation);
+    let unknown = || not_understood(format!("there is no operation '{}'", named.operation));
+    let known = known.ok_or_else(unknown)?;
+    // The socket asks for a secret that only the directory's own user can read.
+    known
+        .call(service, &Principal::Terminal, named.request)
+        .await
+}
+
+fn not_understood(reason: impl std::fmt::Display) -> ServiceError {
+    ServiceError::refused(
+        format!("the running callgate does not understand this: {reason}"),
+        "use the same version of callgate for both",
+    )
 }
 
 fn forwarded(events: Events) -> Hear {

@@ -12,9 +12,11 @@ mod live;
 mod logs;
 mod metrics;
 pub mod models;
+mod operation;
 pub mod operations;
 pub mod packages;
 pub mod plugins;
+mod principal;
 pub mod remote;
 pub mod request;
 mod scope;
@@ -30,6 +32,8 @@ pub use live::{
 };
 pub use logs::{Level, LogLine, Logs};
 pub use metrics::{Counted, Metrics, Now};
+pub use operation::{NamedOperation, Operation, read as read_operation};
+pub use principal::{Capability, Principal};
 pub use remote::Remote;
 pub use scope::{CHAT, MODELS, SCOPES, unknown_scope};
 pub use service::{

@@ -1,21 +1,38 @@
 //! What is asked of the service and what it answers, as the types that carry both.
 
 mod approvals;
+mod calls;
 mod capsules;
 mod machine;
 mod models;
+mod page;
 mod plugins;
 mod settings;
 
-pub use approvals::ApprovalView;
+use crate::NamedOperation;
+
+pub use approvals::{
+    AnswerApproval, AnsweredApproval, ApprovalView, ContinuedReport, ContinuedTurn, FailureView,
+    ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
+};
+pub use calls::CallResult;
 pub use capsules::{TakePersona, WhichCapsule};
 pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
     ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
 };
+pub use page::{List, Page};
 pub use plugins::{
     ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
     PluginLogs, PluginMethod, PluginSource, PluginState, PluginView, SwitchPlugin, WhichPlugin,
     WorkerView,
 };
 pub use settings::{ChangeSettings, SettingShape, SettingSource, SettingView, SettingsView};
+
+/// Every operation, by which the control socket finds them.
+pub static OPERATIONS: &[NamedOperation] = &[
+    NamedOperation::of::<ListApprovals>(),
+    NamedOperation::of::<AnswerApproval>(),
+    NamedOperation::of::<ListApprovalRules>(),
+    NamedOperation::of::<RevokeApprovalRule>(),
+];

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 pub use crate::Event;
 use callgate_contract::{JournalId, Mode, Role, SessionKey};
-use callgate_store::{CostBy, Decision, NewPersona};
+use callgate_store::{CostBy, NewPersona};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::ServiceError;
+use crate::{Operation, ServiceError};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
@@ -28,18 +28,6 @@ pub enum Request {
     },
     Method {
         name: String,
-    },
-    Approvals {
-        all: bool,
-    },
-    Answer {
-        id: i64,
-        answer: Verdict,
-        always: bool,
-    },
-    ApprovalRules,
-    RevokeRule {
-        id: i64,
     },
     NewKey(NewKey),
     Keys,
@@ -197,22 +185,6 @@ pub struct CallMethod {
     pub role: Role,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Allow,
-    Deny,
-}
-
-impl From<Verdict> for Decision {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Allow => Decision::Allow,
-            Verdict::Deny => Decision::Deny,
-        }
-    }
-}
-
 /// An answer on the control socket.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -221,4 +193,20 @@ pub enum Answer {
     Failed(ServiceError),
     /// The owner is about to end and has done nothing: ask the next one.
     Closing,
+}
+
+/// An operation by its name, on the control socket.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct OperationRequest {
+    pub operation: String,
+    pub request: Json,
+}
+
+impl OperationRequest {
+    pub fn of<O: Operation>(operation: &O) -> Result<Self, ServiceError> {
+        Ok(OperationRequest {
+            operation: O::NAME.to_owned(),
+            request: serde_json::to_value(operation).map_err(ServiceError::internal)?,
+        })
+    }
 }

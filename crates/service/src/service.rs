@@ -282,13 +282,13 @@ impl Service {
             Request::Run(run) => {
                 self.with_plugins().await;
                 self.with_servers(None).await;
-                self.run(run, observer).await
+                Ok(json!(self.run(run, observer).await?))
             }
             Request::Cancel { run } => Ok(json!({ "cancelled": self.running.cancel(run) })),
             Request::Call(call) => {
                 self.with_plugins().await;
                 self.with_servers(Some(&call.method)).await;
-                self.call(call).await
+                Ok(json!(self.call_method(call).await?))
             }
             Request::Methods { session } => {
                 self.with_plugins().await;
@@ -302,12 +302,6 @@ impl Service {
                 self.offer_personas().await?;
                 self.method(&name)
             }
-            Request::Approvals { all } => self.approvals(all).await,
-            Request::Answer { id, answer, always } => {
-                self.settle(Some("terminal"), id, answer, always).await
-            }
-            Request::ApprovalRules => self.approval_rules().await,
-            Request::RevokeRule { id } => self.revoke_rule(id).await,
             Request::NewKey(new) => self.new_key(new).await,
             Request::Keys => Ok(json!(self.store.keys().list().await?)),
             Request::RevokeKey { id } => self.revoke_key(&id).await,

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use callgate_agent::RunReport;
-use serde_json::Value as Json;
+use callgate_service::operations::{
+    AnswerApproval, AnsweredApproval, ApprovalView, ContinuedReport, ListApprovalRules,
+    ListApprovals, RevokeApprovalRule, RuleView,
+};
+use serde_json::json;
 
 use super::{call::readable, run::show_report, send::show_message};
-use callgate_service::request::{Request, Verdict};
-
 use crate::{
     args::{Approval, ApprovalCommand, Common},
     connect::Purpose,
@@ -16,74 +17,65 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Failure> {
-    let (answer, verdict) = match approval.command {
+    let (answer, allow) = match approval.command {
         ApprovalCommand::List { all } => {
-            let answer = super::ask(common, Purpose::Look, Request::Approvals { all }).await?;
-            if common.json {
-                show::json(&answer)
-            } else {
-                show_list(&answer)
-            }
+            let every = |page| ListApprovals {
+                all,
+                session: None,
+                page,
+            };
+            let approvals = super::list(common, Purpose::Look, every).await?;
+            // The oldest first, as one answers them.
+            let approvals: Vec<ApprovalView> = approvals.into_iter().rev().collect();
+            common.show(&approvals, |approvals| show_list(approvals));
             return Ok(ExitCode::SUCCESS);
         }
         ApprovalCommand::Rules => {
-            let rules = super::ask(common, Purpose::Look, Request::ApprovalRules).await?;
-            if common.json {
-                show::json(&rules)
-            } else {
-                show_rules(&rules)
-            }
+            let every = |page| ListApprovalRules { page };
+            let rules = super::list(common, Purpose::Look, every).await?;
+            let rules: Vec<RuleView> = rules.into_iter().rev().collect();
+            common.show(&rules, |rules| show_rules(rules));
             return Ok(ExitCode::SUCCESS);
         }
         ApprovalCommand::Revoke { id } => {
-            let revoked = super::ask(common, Purpose::Look, Request::RevokeRule { id }).await?;
-            if common.json {
-                show::json(&revoked)
-            } else {
-                show_revoked(&revoked)
-            }
+            let revoked = super::call(common, Purpose::Look, RevokeApprovalRule { id }).await?;
+            common.show(&revoked, show_revoked);
             return Ok(ExitCode::SUCCESS);
         }
-        ApprovalCommand::Allow(answer) => (answer, Verdict::Allow),
-        ApprovalCommand::Deny(answer) => (answer, Verdict::Deny),
+        ApprovalCommand::Allow(answer) => (answer, true),
+        ApprovalCommand::Deny(answer) => (answer, false),
     };
-    let request = Request::Answer {
+    let answer = AnswerApproval {
         id: answer.id,
-        answer: verdict,
+        allow,
         always: answer.always,
     };
-    let settled = super::ask(common, Purpose::Talk, request).await?;
-    if common.json {
-        show::json(&settled)
-    } else {
-        show_settled(&settled)
-    }
+    let answered = super::call(common, Purpose::Talk, answer).await?;
+    common.show(&answered, show_answered);
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_list(approvals: &Json) {
-    let approvals = approvals.as_array().map(Vec::as_slice).unwrap_or_default();
+fn show_list(approvals: &[ApprovalView]) {
     for approval in approvals {
-        let text = |field: &str| approval[field].as_str().unwrap_or_default();
-        let state = match (text("state"), text("answered_by")) {
-            ("pending", _) => String::new(),
-            (state, "") => format!("  {state}"),
-            (state, by) => format!("  {state} by {by}"),
+        let state = match (state(approval), &approval.answered_by) {
+            (state, _) if state == "pending" => String::new(),
+            (state, None) => format!("  {state}"),
+            (state, Some(by)) => format!("  {state} by {by}"),
         };
         show::line(&format!(
             "{}  {}{state}\n   {}\n   {}, {}, asked {}",
-            paint(Colour::Bold, &approval["id"].to_string()),
-            paint(Colour::Bold, text("method")),
-            show::shortened(&approval["arguments"].to_string(), 70),
-            text("session"),
-            text("user"),
-            text("asked_at"),
+            paint(Colour::Bold, &approval.id.to_string()),
+            paint(Colour::Bold, &approval.method),
+            show::shortened(&approval.arguments.to_string(), 70),
+            approval.session,
+            approval.user,
+            approval.asked_at,
         ));
     }
     match approvals {
         [] => show::note("nothing waits for your approval"),
         [first, ..] => {
-            let id = &first["id"];
+            let id = first.id;
             show::note(&format!(
                 "answer with `callgate approval allow {id}` or `deny {id}`"
             ));
@@ -91,27 +83,32 @@ fn show_list(approvals: &Json) {
     }
 }
 
-fn show_rules(rules: &Json) {
-    let rules = rules.as_array().map(Vec::as_slice).unwrap_or_default();
+fn state(approval: &ApprovalView) -> String {
+    json!(approval.state)
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn show_rules(rules: &[RuleView]) {
     for rule in rules {
-        let text = |field: &str| rule[field].as_str().unwrap_or_default();
-        let by = match text("made_by") {
-            "" => String::new(),
-            by => format!(" by {by}"),
+        let by = match &rule.made_by {
+            None => String::new(),
+            Some(by) => format!(" by {by}"),
         };
         show::line(&format!(
             "{}  {} {}\n   {}, made {}{by}",
-            paint(Colour::Bold, &rule["id"].to_string()),
-            text("decision"),
-            paint(Colour::Bold, text("method")),
-            text("session"),
-            text("made_at"),
+            paint(Colour::Bold, &rule.id.to_string()),
+            json!(rule.decision).as_str().unwrap_or_default(),
+            paint(Colour::Bold, &rule.method),
+            rule.session,
+            rule.made_at,
         ));
     }
     match rules {
         [] => show::note("there are no standing answers"),
         [first, ..] => {
-            let id = &first["id"];
+            let id = first.id;
             show::note(&format!(
                 "take one back with `callgate approval revoke {id}`"
             ));
@@ -119,41 +116,38 @@ fn show_rules(rules: &Json) {
     }
 }
 
-fn show_revoked(rule: &Json) {
-    let text = |field: &str| rule[field].as_str().unwrap_or_default();
+fn show_revoked(rule: &RuleView) {
     show::note(&format!(
         "{} {} is asked about again in {}",
         paint_note(Colour::Bold, "revoked:"),
-        text("method"),
-        text("session"),
+        rule.method,
+        rule.session,
     ));
 }
 
-fn show_settled(settled: &Json) {
-    let approval = &settled["approval"];
-    let text = |field: &str| approval[field].as_str().unwrap_or_default();
+fn show_answered(answered: &AnsweredApproval) {
+    let approval = &answered.approval;
     show::note(&format!(
         "{} {}",
-        paint_note(Colour::Bold, &format!("{}:", text("state"))),
-        text("method")
+        paint_note(Colour::Bold, &format!("{}:", state(approval))),
+        approval.method
     ));
-    let report = &settled["report"];
-    if settled["continues"] == true {
+    if answered.continues {
         show::note("it goes on where it waits");
-    } else if let Some(messages) = report["messages"].as_array() {
-        for message in messages {
-            show_message(&message["parts"]);
+    }
+    match &answered.report {
+        None => {}
+        Some(ContinuedReport::Turn(turn)) => {
+            for message in &turn.messages {
+                show_message(&json!(message.parts));
+            }
+            show::note(&format!("the turn went on: {}", turn.stop));
         }
-        let stop = report["stop"].as_str().unwrap_or_default();
-        show::note(&format!("the turn went on: {stop}"));
-    } else if report["stop"].is_string() {
-        match super::read::<RunReport>(report.clone()) {
-            Ok(report) => show_report(&report, 0),
-            Err(failure) => show::failure(&failure, false),
+        Some(ContinuedReport::Run(report)) => show_report(report, 0),
+        Some(ContinuedReport::Call(result)) => show::line(&readable(&result.value)),
+        Some(ContinuedReport::Failed(failure)) => {
+            let error = &failure.error;
+            show::note(&format!("{} {error}", paint_note(Colour::Red, "error:")));
         }
-    } else if report["kind"].is_string() {
-        show::line(&readable(&report["value"]));
-    } else if let Some(error) = report["error"].as_str() {
-        show::note(&format!("{} {error}", paint_note(Colour::Red, "error:")));
     }
 }

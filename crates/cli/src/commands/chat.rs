@@ -23,6 +23,7 @@ use super::{
 use callgate_server::control::Client;
 use callgate_service::{
     Hear, Observer, Settings,
+    operations::ListApprovals,
     request::{Event, Request, SendMessage},
 };
 
@@ -97,11 +98,12 @@ impl Talk {
 
     /// What was asked here before, told before anything is read: the first line may be its answer.
     async fn tell_what_waits(&mut self) -> Result<(), Failure> {
-        let asked = Request::Approvals { all: false };
-        let waiting = self.client.perform(asked, Observer::default()).await?;
-        let waiting = waiting.as_array().cloned().unwrap_or_default();
-        let here = waiting.into_iter().filter_map(questions::read);
-        for approval in here.filter(|approval| approval.session == self.session) {
+        let here = ListApprovals {
+            session: Some(self.session.clone()),
+            ..ListApprovals::default()
+        };
+        let waiting = self.client.call(here).await?;
+        for approval in waiting.items.into_iter().rev() {
             self.questions.tell(approval, self.as_json, show::line);
         }
         Ok(())

@@ -14,7 +14,7 @@ use callgate_store::{Key, KeyHandle};
 use parking_lot::Mutex;
 
 use super::{Api, problem::Problem};
-use callgate_service::remote::METHOD;
+use callgate_service::{Capability, Principal, remote::METHOD};
 
 use crate::{revocation::until_revoked, unknown::taken};
 
@@ -35,6 +35,16 @@ pub(crate) enum Scope {
     SomeMethods,
     /// Everything.
     Operator,
+}
+
+impl From<Capability> for Scope {
+    fn from(capability: Capability) -> Self {
+        match capability {
+            Capability::Methods => Scope::Methods,
+            Capability::SomeMethods => Scope::SomeMethods,
+            Capability::Operator => Scope::Operator,
+        }
+    }
 }
 
 impl Scope {
@@ -63,6 +73,10 @@ impl Access {
             || held(scope.word())
             || held(Scope::Operator.word())
             || (scope == Scope::SomeMethods && named())
+    }
+
+    pub(crate) fn principal(&self) -> Principal {
+        Principal::Key(self.key.clone())
     }
 
     pub(crate) fn role(&self) -> Role {

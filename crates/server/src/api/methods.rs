@@ -21,7 +21,7 @@ use super::{
     sessions::page_session,
     statistics::{self, Callers, Statistics},
 };
-use callgate_service::request::CallMethod;
+use callgate_service::{operations::CallResult, request::CallMethod};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -46,7 +46,7 @@ pub(super) fn routes(routes: &mut Routes) {
             call,
         )
         .takes::<CallBody>()
-        .gives::<Called>()
+        .gives::<CallResult>()
         .scope(Scope::Methods);
 }
 
@@ -200,18 +200,12 @@ struct CallBody {
     session: Option<SessionKey>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct Called {
-    value: Json,
-    kind: Json,
-}
-
 async fn call(
     State(api): State<Api>,
     Extension(access): Extension<Access>,
     Path(method): Path<String>,
     Given(body): Given<CallBody>,
-) -> Outcome<Json> {
+) -> Outcome<CallResult> {
     let session = match body.session {
         Some(session) if access.holds(Scope::Operator) => session,
         Some(_) => return Err(Problem::forbidden(Scope::Operator.word())),
@@ -231,6 +225,6 @@ async fn call(
     let service = api.service().clone();
     let called = api
         .service()
-        .detached(async move { service.call(call).await });
+        .detached(async move { service.call_method(call).await });
     Ok(Body(called.await?))
 }

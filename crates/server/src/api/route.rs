@@ -1,18 +1,22 @@
 //! A route and its description in one object, so that the OpenAPI document says what is served.
 //! Types are described by the structs that are read and written.
 
+use std::sync::Arc;
+
 use axum::{
     Router,
     handler::Handler,
     middleware,
     routing::{MethodFilter, MethodRouter, on},
 };
+use callgate_service::Operation;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     Api,
     access::{Scope, enter},
+    operation::{RequestShape, perform},
     problem::Problem,
 };
 
@@ -57,6 +61,10 @@ impl Verb {
             Verb::Patch => MethodFilter::PATCH,
             Verb::Delete => MethodFilter::DELETE,
         }
+    }
+
+    fn sends_nothing(self) -> bool {
+        matches!(self, Verb::Get | Verb::Delete)
     }
 
     fn word(self) -> &'static str {
@@ -111,6 +119,39 @@ impl Routes {
             serves: on(verb.filter(), handler),
         });
         Describe(self)
+    }
+
+    /// A route that is an operation of the service: what its path does not name comes in the query or,
+    /// where something is sent, in the body.
+    pub(super) fn operation<O: Operation>(
+        &mut self,
+        verb: Verb,
+        path: &'static str,
+        summary: &'static str,
+    ) {
+        let schema = self.schemas.root_schema_for::<O>().to_value();
+        let shape = Arc::new(RequestShape::new(&schema, path));
+        let rest = shape.without_path(&schema);
+        let has_more = rest["properties"]
+            .as_object()
+            .is_some_and(|it| !it.is_empty());
+        let handler = move |state, access, path, query, body| {
+            perform::<O>(shape.clone(), state, access, path, query, body)
+        };
+        let answer = self.schemas.subschema_for::<O::Response>().to_value();
+        self.routes.push(Route {
+            verb,
+            path,
+            summary,
+            scope: O::CAPABILITY.into(),
+            query: (has_more && verb.sends_nothing()).then(|| rest.clone()),
+            header: None,
+            body: (has_more && !verb.sends_nothing()).then_some(rest),
+            body_media: "application/json",
+            answer: Some(answer),
+            media: "application/json",
+            serves: on(verb.filter(), handler),
+        });
     }
 
     /// The routes with their guards, and the document.

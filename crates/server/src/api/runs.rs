@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use axum::{Extension, Json as Body, extract::State};
-use callgate_agent::{CallReport, TurnEvent, Watch};
+use callgate_agent::{CallReport, RunReport, TurnEvent, Watch};
 use callgate_contract::{JournalId, SessionKey};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value as Json;
 use uuid::Uuid;
 
 use super::{
@@ -17,7 +16,6 @@ use super::{
     input::Given,
     route::{Routes, Verb},
     sessions::page_session,
-    view::RunView,
 };
 use callgate_service::{News, Observer, RunNews, request::RunCode};
 
@@ -25,7 +23,7 @@ pub(super) fn routes(routes: &mut Routes) {
     routes
         .add(Verb::Post, "/api/runs", "Run Python in the sandbox", run)
         .takes::<RunBody>()
-        .gives::<RunView>();
+        .gives::<RunReport>();
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -44,7 +42,7 @@ async fn run(
     State(api): State<Api>,
     Extension(access): Extension<Access>,
     Given(body): Given<RunBody>,
-) -> Outcome<Json> {
+) -> Outcome<RunReport> {
     let run = match body.run {
         Some(run) => JournalId(run),
         None => JournalId::fresh(),

@@ -1,6 +1,6 @@
 //! Shapes that several routes share.
 
-use callgate_contract::{JournalId, Kind, Part, SessionKey, Stop};
+use callgate_contract::{JournalId, Kind, Part, SessionKey};
 use callgate_store::{ApprovalState, LogRole, LogRow};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -51,21 +51,6 @@ impl From<LogRow> for RowView {
 
 pub(super) fn id(journal: JournalId) -> String {
     journal.0.to_string()
-}
-
-/// What came of code in the sandbox.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct RunView {
-    run: String,
-    stop: Stop,
-    stdout: String,
-    error: Option<String>,
-    /// The line of the code that `error` points at.
-    line: Option<u32>,
-    /// What a model would read next.
-    observation: Json,
-    calls: Vec<CallView>,
-    wall_ms: f64,
 }
 
 /// One call through the gate.

@@ -5,7 +5,6 @@ use std::{collections::HashMap, sync::Arc};
 use callgate_service::ServiceError;
 use callgate_store::Events;
 use parking_lot::Mutex;
-use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, WriteHalf, duplex, split},

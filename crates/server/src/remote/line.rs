@@ -13,6 +13,7 @@ use std::{
 
 use callgate_service::remote::{Gone, Wire};
 use engineioxide::{DisconnectReason, Socket};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value as Json;
 
 use super::{

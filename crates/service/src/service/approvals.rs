@@ -3,35 +3,17 @@
 
 use std::convert::Infallible;
 
-use crate::News;
 use callgate_contract::{JournalId, SessionKey};
-use callgate_store::{Approval, ApprovalState, StoreError};
-use serde_json::{Value as Json, json};
+use callgate_store::{Approval, Decision, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Hear, Service};
+use super::Service;
 use crate::{
-    ServiceError,
-    request::{Event, Verdict},
+    Event, Hear, ServiceError,
+    operations::{AnsweredApproval, ContinuedReport},
 };
 
 impl Service {
-    pub(super) async fn approvals(&self, all: bool) -> Result<Json, ServiceError> {
-        let state = (!all).then_some(ApprovalState::Pending);
-        let approvals = self.store.approvals().list(state).await?;
-        Ok(approvals.iter().map(shown).collect())
-    }
-
-    pub(super) async fn approval_rules(&self) -> Result<Json, ServiceError> {
-        Ok(json!(self.store.approvals().rules().await?))
-    }
-
-    pub(super) async fn revoke_rule(&self, id: i64) -> Result<Json, ServiceError> {
-        let revoked = self.store.approvals().revoke_rule(id).await?;
-        self.live.announce(&News::Rules {});
-        Ok(json!(revoked))
-    }
-
     /// What waits in the session, then what is asked and answered there. Never returns: it is raced
     /// against what it accompanies.
     pub(super) async fn tell_approvals(&self, session: &SessionKey, hear: &Hear) -> Infallible {
@@ -60,80 +42,68 @@ impl Service {
         }
     }
 
-    pub async fn settle(
+    /// Gives the answer, and lets what waited for it go on.
+    pub(crate) async fn answer_approval(
         &self,
-        by: Option<&str>,
+        by: &str,
         id: i64,
-        verdict: Verdict,
+        decision: Decision,
         always: bool,
-    ) -> Result<Json, ServiceError> {
-        let run = self.store.approvals().get(id).await?.ask.journal;
-        if self.is_of_plugin(run).await? {
+    ) -> Result<AnsweredApproval, ServiceError> {
+        let journal = self.store.approvals().get(id).await?.ask.journal;
+        let owner = self.owner_of(journal).await?;
+        // Looked at before the answer is given: what still waits may end right after it.
+        let waits = match owner {
             // There is nothing of ours to go on with: its call waits still, or it asks again.
-            let approval = self.gate.answer_as(by, id, verdict.into(), always).await?;
-            return Ok(json!({ "approval": shown(&approval), "continues": true, "report": null }));
-        }
-        if let Some(turn) = self.turn_of(run).await? {
-            // Both asked before the answer is given: what still waits may end right after it.
-            let answering = self.is_answering(turn).await?;
-            let approval = self.gate.answer_as(by, id, verdict.into(), always).await?;
-            let report = self.go_on(turn, id, answering).await?;
-            return Ok(json!({
-                "approval": shown(&approval),
-                "continues": report.is_none(),
-                "report": report,
-            }));
-        }
-        let waits = self.store.journal().run(run).await?.finish.is_none();
-        let approval = self.gate.answer_as(by, id, verdict.into(), always).await?;
-        let report = match self.continue_answered(run).await {
-            // How the call went on is told, but the answer itself was given.
-            Some(Err(failure)) => Some(json!(failure)),
-            Some(Ok(report)) => Some(report),
-            None => None,
+            JournalOwner::Plugin => true,
+            JournalOwner::Turn(turn) => self.is_answering(turn).await?,
+            JournalOwner::Run => self.store.journal().run(journal).await?.finish.is_none(),
         };
-        Ok(json!({
-            "approval": shown(&approval),
-            "continues": waits && report.is_none(),
-            "report": report,
-        }))
-    }
-}
-
-impl Service {
-    /// Did code of a plugin ask by itself, within neither a run nor a turn?
-    async fn is_of_plugin(&self, journal: JournalId) -> Result<bool, ServiceError> {
-        let run = self.store.journal().run(journal).await.map(drop);
-        let turn = self.store.turns().get(journal).await.map(drop);
-        match (run, turn) {
-            (Err(StoreError::UnknownRun(_)), Err(StoreError::UnknownTurn(_))) => Ok(true),
-            (Ok(()) | Err(StoreError::UnknownRun(_)), Ok(()) | Err(StoreError::UnknownTurn(_))) => {
-                Ok(false)
+        let answered = self.gate.answer_as(Some(by), id, decision, always);
+        let approval = answered.await?.into();
+        let report = match owner {
+            JournalOwner::Plugin => None,
+            JournalOwner::Turn(turn) => {
+                let turn = self.resume_after_approval(turn, id, waits).await?;
+                turn.map(ContinuedReport::Turn)
             }
-            (Err(error), _) | (_, Err(error)) => Err(error.into()),
+            // How the call went on is told, but the answer itself was given.
+            JournalOwner::Run => match self.continue_answered(journal).await {
+                Some(Err(error)) => Some(ContinuedReport::Failed(error.into())),
+                Some(Ok(report)) => Some(report),
+                None => None,
+            },
+        };
+        Ok(AnsweredApproval {
+            approval,
+            continues: report.is_none() && (waits || matches!(owner, JournalOwner::Turn(_))),
+            report,
+        })
+    }
+
+    /// Whose calls a journal holds.
+    async fn owner_of(&self, journal: JournalId) -> Result<JournalOwner, ServiceError> {
+        match self.store.journal().run(journal).await {
+            Ok(run) => Ok(match run.start.turn {
+                Some((turn, _)) => JournalOwner::Turn(turn),
+                None => JournalOwner::Run,
+            }),
+            Err(StoreError::UnknownRun(_)) => match self.store.turns().get(journal).await {
+                Ok(_) => Ok(JournalOwner::Turn(journal)),
+                Err(StoreError::UnknownTurn(_)) => Ok(JournalOwner::Plugin),
+                Err(error) => Err(error.into()),
+            },
+            Err(error) => Err(error.into()),
         }
     }
 }
 
-fn shown(approval: &Approval) -> Json {
-    let Approval {
-        id,
-        ask,
-        state,
-        asked_at,
-        answered_at,
-        answered_by,
-    } = approval;
-    json!({
-        "id": id,
-        "method": ask.method,
-        "arguments": ask.arguments,
-        "session": ask.session,
-        "user": ask.user,
-        "run": ask.journal,
-        "state": state,
-        "asked_at": asked_at.to_string(),
-        "answered_at": answered_at.map(|at| at.to_string()),
-        "answered_by": answered_by,
-    })
+#[derive(Clone, Copy)]
+enum JournalOwner {
+    /// Of code in a turn, or of its tool calls.
+    Turn(JournalId),
+    /// Code that was run, or a method that was called, for itself.
+    Run,
+    /// Code of a plugin, by itself.
+    Plugin,
 }

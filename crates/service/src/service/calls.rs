@@ -7,13 +7,17 @@ use callgate_contract::{
 };
 use callgate_gate::CallError;
 use callgate_store::RunStart;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::Service;
-use crate::{ServiceError, request::CallMethod};
+use crate::{
+    ServiceError,
+    operations::{CallResult, ContinuedReport},
+    request::CallMethod,
+};
 
 impl Service {
-    pub async fn call(&self, request: CallMethod) -> Result<Json, ServiceError> {
+    pub async fn call_method(&self, request: CallMethod) -> Result<CallResult, ServiceError> {
         let arguments = arguments(request.arguments)?;
         self.offer_personas().await?;
         let id = JournalId::fresh();
@@ -25,8 +29,9 @@ impl Service {
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))
             && let Some(continued) = self.continue_answered(id).await
+            && let ContinuedReport::Call(result) = continued?
         {
-            return continued;
+            return Ok(result);
         }
         Ok(made?)
     }
@@ -47,7 +52,7 @@ impl Service {
     }
 
     /// Makes a call that waited for its approval, with the arguments that were approved.
-    pub(super) async fn call_again(&self, start: RunStart) -> Result<Json, ServiceError> {
+    pub(super) async fn call_again(&self, start: RunStart) -> Result<CallResult, ServiceError> {
         let approvals = self.store.approvals().list(None).await?;
         let asked = approvals.into_iter().find(|it| it.ask.journal == start.id);
         let Some(asked) = asked else {
@@ -71,13 +76,14 @@ impl Service {
         caller: &Caller,
         method: &str,
         arguments: Arguments,
-    ) -> Result<Result<Json, CallError>, ServiceError> {
+    ) -> Result<Result<CallResult, CallError>, ServiceError> {
         let made = self
             .gate
             .call_alone(caller, method, arguments, Onlooker::default());
-        Ok(made.await?.map(
-            |outcome| json!({ "value": value_json::to_json(&outcome.value), "kind": outcome.kind }),
-        ))
+        Ok(made.await?.map(|outcome| CallResult {
+            value: value_json::to_json(&outcome.value),
+            kind: outcome.kind,
+        }))
     }
 }
 

@@ -12,10 +12,9 @@ use callgate_agent::{RunReport, Task};
 use callgate_contract::{Cancel, JournalId, Stop, Surface};
 use callgate_store::ApprovalState;
 use parking_lot::Mutex;
-use serde_json::{Value as Json, json};
 
 use super::{Observer, Service};
-use crate::{ServiceError, request::RunCode};
+use crate::{ServiceError, operations::ContinuedReport, request::RunCode};
 
 /// How often a run at the terminal looks whether it waits for an approval.
 const LOOK: Duration = Duration::from_millis(250);
@@ -55,7 +54,11 @@ impl Drop for Held {
 }
 
 impl Service {
-    pub async fn run(&self, request: RunCode, observer: Observer) -> Result<Json, ServiceError> {
+    pub async fn run(
+        &self,
+        request: RunCode,
+        observer: Observer,
+    ) -> Result<RunReport, ServiceError> {
         let id = request.run;
         let Some(held) = self.running.enter(id, observer.cancel.clone()) else {
             return Err(ServiceError::refused(
@@ -90,10 +93,11 @@ impl Service {
         drop(held);
         if report.stop == Stop::Approval
             && let Some(continued) = self.continue_answered(id).await
+            && let ContinuedReport::Run(report) = continued?
         {
-            return continued;
+            return Ok(*report);
         }
-        Ok(json!(report))
+        Ok(report)
     }
 
     /// Executes `id` again if all it stopped to wait for is answered by now; `None` if it still
@@ -101,7 +105,7 @@ impl Service {
     pub(super) async fn continue_answered(
         &self,
         id: JournalId,
-    ) -> Option<Result<Json, ServiceError>> {
+    ) -> Option<Result<ContinuedReport, ServiceError>> {
         let mut last = None;
         loop {
             let Some(_held) = self.running.enter(id, Cancel::default()) else {
@@ -133,13 +137,14 @@ impl Service {
         Ok(pending.iter().any(|approval| approval.ask.journal == id))
     }
 
-    async fn execute_again(&self, id: JournalId) -> Result<Json, ServiceError> {
+    async fn execute_again(&self, id: JournalId) -> Result<ContinuedReport, ServiceError> {
         let run = self.store.journal().run(id).await?;
         if run.start.code.is_none() {
-            return self.call_again(run.start).await;
+            let called = self.call_again(run.start).await?;
+            return Ok(ContinuedReport::Call(called));
         }
-        let report: RunReport = self.coder.resume(id, None).await?;
-        Ok(json!(report))
+        let report = self.coder.resume(id, None).await?;
+        Ok(ContinuedReport::Run(Box::new(report)))
     }
 
     /// Never returns: it is raced against the run.

@@ -4,12 +4,14 @@ use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
 use callgate_contract::{JournalId, Message, Mode, Part, Role, SessionKey};
-use callgate_store::{Incoming, Sender, StoreError};
+use callgate_store::{Incoming, Sender};
 use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 
 use super::{Observer, Service, outlets::Outlets};
-use crate::{Event, Hear, ServiceError, remote::OPERATOR, request::SendMessage};
+use crate::{
+    Event, Hear, ServiceError, operations::ContinuedTurn, remote::OPERATOR, request::SendMessage,
+};
 
 impl Service {
     pub async fn agent(&self) -> Result<Agent, ServiceError> {
@@ -126,18 +128,6 @@ impl Service {
         Ok(json!(preview))
     }
 
-    /// The turn that a journal belongs to, if any: of code in a turn, or of tool calls.
-    pub(super) async fn turn_of(
-        &self,
-        journal: JournalId,
-    ) -> Result<Option<JournalId>, ServiceError> {
-        match self.store.journal().run(journal).await {
-            Ok(run) => Ok(run.start.turn.map(|(turn, _)| turn)),
-            Err(StoreError::UnknownRun(_)) => Ok(Some(journal)),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Has this turn, or another one, its session now?
     pub(super) async fn is_answering(&self, turn: JournalId) -> Result<bool, ServiceError> {
         let session = self.store.turns().get(turn).await?.start.session;
@@ -146,12 +136,12 @@ impl Service {
 
     /// Goes on with a turn whose approval was answered. `None` if it does so by itself, its session
     /// being `answering`: it waits still, or another turn has the session and this one comes after.
-    pub(super) async fn go_on(
+    pub(super) async fn resume_after_approval(
         &self,
         turn: JournalId,
         approval: i64,
         answering: bool,
-    ) -> Result<Option<Json>, ServiceError> {
+    ) -> Result<Option<ContinuedTurn>, ServiceError> {
         let agent = self.agent().await?;
         let session = self.store.turns().get(turn).await?.start.session;
         let watch = {
@@ -179,12 +169,12 @@ impl Service {
         let _listening = self.live.listen(&session, hear);
         agent.go_on_after(approval, watch).await?;
         let finish = self.store.turns().get(turn).await?.finish;
-        let messages = messages.lock();
-        Ok(Some(json!({
-            "turn": turn,
-            "stop": finish.map_or(json!("approval"), |finish| json!(finish.stop)),
-            "messages": *messages,
-        })))
+        let stop = finish.map_or(json!("approval"), |finish| json!(finish.stop));
+        Ok(Some(ContinuedTurn {
+            turn,
+            stop: stop.as_str().unwrap_or_default().to_owned(),
+            messages: std::mem::take(&mut *messages.lock()),
+        }))
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::input::Input;
 use callgate_server::control::SideClient;
-use callgate_service::request::{Request, Verdict};
+use callgate_service::operations::AnswerApproval;
 
 use crate::{
     failure::Failure,
@@ -99,23 +99,19 @@ impl Asking<'_> {
         if !self.as_json {
             self.echo(&reply);
         }
-        let request = Request::Answer {
+        let answer = AnswerApproval {
             id: reply.approval,
-            answer: reply.verdict,
+            allow: reply.allow,
             always: reply.always,
         };
         let client = self.client.clone();
         // A task of its own: the turn may end before the answer is all done with.
-        let answered = tokio::spawn(async move { client.perform(request).await });
+        let answered = tokio::spawn(async move { client.call(answer).await });
         match answered.await {
-            Ok(Ok(mut answered)) => {
-                // Told by the owner too, perhaps after the turn.
-                if let Some(approval) = read(answered["approval"].take()) {
-                    self.tell(approval);
-                }
-            }
+            // Told by the owner too, perhaps after the turn.
+            Ok(Ok(answered)) => self.tell(answered.approval),
             Ok(Err(failure)) => {
-                self.questions.waiting().remove(&reply.approval);
+                self.questions.0.lock().remove(&reply.approval);
                 show::failure(&failure.into(), self.as_json);
             }
             Err(_) => show::failure(&broken(), self.as_json),
@@ -126,9 +122,10 @@ impl Asking<'_> {
     fn echo(&self, reply: &Reply) {
         let asked = self.questions.0.lock().get(&reply.approval).cloned();
         if let Some(asked) = asked {
-            let state = match reply.verdict {
-                Verdict::Allow => ApprovalState::Allowed,
-                Verdict::Deny => ApprovalState::Denied,
+            let state = if reply.allow {
+                ApprovalState::Allowed
+            } else {
+                ApprovalState::Denied
             };
             self.tell(ApprovalView { state, ..asked });
         }
@@ -142,16 +139,10 @@ fn broken() -> Failure {
     )
 }
 
-/// An approval as the owner's answers hold it.
-pub fn read(mut approval: Json) -> Option<ApprovalView> {
-    approval["journal"] = approval["run"].take();
-    serde_json::from_value(approval).ok()
-}
-
 #[derive(Debug, PartialEq, Eq)]
 struct Reply {
     approval: i64,
-    verdict: Verdict,
+    allow: bool,
     always: bool,
 }
 
@@ -160,14 +151,14 @@ impl Reply {
     fn read(line: &str, asked: Option<i64>) -> Option<Reply> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (command, rest) = words.split_first()?;
-        let verdict = match *command {
-            "/approve" => Verdict::Allow,
-            "/deny" => Verdict::Deny,
+        let allow = match *command {
+            "/approve" => true,
+            "/deny" => false,
             _ => {
-                let (verdict, always) = plain(line)?;
+                let (allow, always) = plain(line)?;
                 return asked.map(|approval| Reply {
                     approval,
-                    verdict,
+                    allow,
                     always,
                 });
             }
@@ -183,18 +174,19 @@ impl Reply {
         };
         Some(Reply {
             approval: number?,
-            verdict,
+            allow,
             always,
         })
     }
 }
 
-fn plain(line: &str) -> Option<(Verdict, bool)> {
+/// Whether it is allowed, and for good.
+fn plain(line: &str) -> Option<(bool, bool)> {
     Some(match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => (Verdict::Allow, false),
-        "n" | "no" => (Verdict::Deny, false),
-        "a" | "always" => (Verdict::Allow, true),
-        "never" => (Verdict::Deny, true),
+        "y" | "yes" => (true, false),
+        "n" | "no" => (false, false),
+        "a" | "always" => (true, true),
+        "never" => (false, true),
         _ => return None,
     })
 }
@@ -271,26 +263,26 @@ mod tests {
 
     #[test]
     fn only_an_answer_reads_as_one() {
-        let reply = |approval, verdict, always| {
+        let reply = |approval, allow, always| {
             Some(Reply {
                 approval,
-                verdict,
+                allow,
                 always,
             })
         };
-        use Verdict::{Allow, Deny};
+        let (allow, deny) = (true, false);
         for (line, asked, expect) in [
-            ("/approve 3", None, reply(3, Allow, false)),
-            (" /deny 3 always ", None, reply(3, Deny, true)),
-            ("/approve", Some(7), reply(7, Allow, false)),
-            ("/approve always", Some(7), reply(7, Allow, true)),
+            ("/approve 3", None, reply(3, allow, false)),
+            (" /deny 3 always ", None, reply(3, deny, true)),
+            ("/approve", Some(7), reply(7, allow, false)),
+            ("/approve always", Some(7), reply(7, allow, true)),
             ("/approve", None, None),
             ("/approve three", Some(7), None),
             ("/approve 3 please", Some(7), None),
-            ("yes", Some(7), reply(7, Allow, false)),
-            ("N", Some(7), reply(7, Deny, false)),
-            ("always", Some(7), reply(7, Allow, true)),
-            ("never", Some(7), reply(7, Deny, true)),
+            ("yes", Some(7), reply(7, allow, false)),
+            ("N", Some(7), reply(7, deny, false)),
+            ("always", Some(7), reply(7, allow, true)),
+            ("never", Some(7), reply(7, deny, true)),
             // In a pipe that may be the next message.
             ("yes", None, None),
             ("yes please", Some(7), None),
