@@ -1,5 +1,10 @@
 //! Cron expressions of five fields: minute, hour, day of month, month, weekday. Read strictly: what
 //! is not understood is refused, never taken for something near it.
+//!
+//! By hand and not by the crate `croner`, which differs where plugins rely on what is done here: it
+//! knows neither `5/20` nor `@midnight`, has a time that the clocks skip come at the end of the gap
+//! (03:00 for 02:30, not 03:30), takes `*/2` for a restricted day, and reads `L`, `W` and `#`, which
+//! are refused here so that callers who know them compute the moments by their own rules.
 
 use std::path::Path;
 

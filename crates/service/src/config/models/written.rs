@@ -1,143 +1,85 @@
-//! [`NewEntry`]: one more model for the configuration file. It is put at the end, so that nothing
-//! else in the file changes; a file in which that is not possible is left alone.
+//! [`NewEntry`]: one more model for the configuration file.
 
-use std::{
-    fs::{self, Permissions},
-    io::Write,
-    os::unix::fs::PermissionsExt,
-    path::Path,
-};
+use std::path::Path;
 
 use callgate_models::ModelSettings;
-use toml::{Table, Value};
+use toml_edit::{Array, InlineTable, Table, value};
 
 use super::Entry;
-use crate::ServiceError;
+use crate::{ServiceError, config::Edit};
 
 /// The fields in the order they are written.
 pub struct NewEntry {
-    fields: Vec<(&'static str, String)>,
+    table: Table,
     holds_key: bool,
 }
 
 impl NewEntry {
     pub fn new(id: &str, base_url: &str) -> Self {
+        let mut table = Table::new();
+        table.insert("id", value(id));
+        table.insert("base_url", value(base_url));
         NewEntry {
-            fields: vec![("id", quoted(id)), ("base_url", quoted(base_url))],
+            table,
             holds_key: false,
         }
     }
 
-    pub fn text(&mut self, name: &'static str, value: Option<&str>) {
-        let value = value.map(|value| (name, quoted(value)));
-        self.fields.extend(value);
+    pub fn text(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.table.insert(name, value(text));
+        }
     }
 
-    pub fn list(&mut self, name: &'static str, values: &[String]) {
+    pub fn list(&mut self, name: &str, values: &[String]) {
         if !values.is_empty() {
-            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-            self.fields.push((name, format!("[{}]", values.join(", "))));
+            self.table.insert(name, value(Array::from_iter(values)));
         }
     }
 
     pub fn secret(&mut self, key: &str) {
         self.holds_key = true;
-        self.fields.push(("key", quoted(key)));
+        self.table.insert("key", value(key));
     }
 
     /// Unsaid, it is what models of the wire usually take.
     pub fn accepts(&mut self, image: bool, audio: bool) {
         if image || audio {
-            let takes = format!("{{ image = {image}, audio = {audio} }}");
-            self.fields.push(("accepts", takes));
+            let takes = InlineTable::from_iter([("image", image), ("audio", audio)]);
+            self.table.insert("accepts", value(takes));
         }
+    }
+
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub fn holds_key(&self) -> bool {
+        self.holds_key
     }
 
     /// As the model will be, its key included.
     pub fn settings(&self) -> Result<ModelSettings, String> {
-        let fields = self.fields.iter();
-        let text: Vec<String> = fields
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        let table: Table = text
-            .join("\n")
-            .parse()
-            .map_err(|_| "it cannot be written".to_owned())?;
+        let table = self.table.to_string().parse::<toml::Table>();
+        let table = table.map_err(|_| "it cannot be written".to_owned())?;
         let variable = |name: &str| std::env::var(name).ok();
         Entry::try_from(table)?.read(variable)
     }
 
     pub fn append_to(&self, file: &Path) -> Result<(), ServiceError> {
-        let name = file.display();
-        let hint = "see that the directory is there and may be written to, or use --config FILE";
-        let failed = |error: std::io::Error| {
-            ServiceError::refused(format!("cannot write {name}: {error}"), hint)
-        };
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
-        // What a link points to is replaced, not the link.
-        let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        let before = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(error)),
-        };
-        let after = self.after(&before);
-        if count(&after) != Some(count(&before).unwrap_or(0) + 1) {
-            let error = format!("{name} lists its models in a way that cannot be added to");
-            let hint = "write each as a table [[models.list]], then try again";
-            return Err(ServiceError::refused(error, hint));
-        }
-        self.replace(file, &after).map_err(failed)
-    }
-
-    fn after(&self, before: &str) -> String {
-        let gap = match before.trim().is_empty() {
-            true => "",
-            false if before.ends_with('\n') => "\n",
-            false => "\n\n",
-        };
-        let fields = self.fields.iter();
-        let lines: String = fields
-            .map(|(name, value)| format!("{name} = {value}\n"))
-            .collect();
-        format!("{before}{gap}[[models.list]]\n{lines}")
-    }
-
-    /// At once: a reader finds the old text or the new one. A file that holds a key is its owner's.
-    fn replace(&self, file: &Path, text: &str) -> std::io::Result<()> {
-        let folder = file.parent().unwrap_or(Path::new("."));
-        let mut made = tempfile::NamedTempFile::new_in(folder)?;
-        made.write_all(text.as_bytes())?;
-        let mode = match fs::metadata(file) {
-            Ok(there) if !self.holds_key => there.permissions().mode(),
-            _ => 0o600,
-        };
-        made.as_file()
-            .set_permissions(Permissions::from_mode(mode))?;
-        made.as_file().sync_all()?;
-        made.persist(file).map(drop).map_err(|error| error.error)
-    }
-}
-
-/// A JSON string is a string of TOML too.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// How many models the text lists; none if it is no configuration.
-fn count(text: &str) -> Option<usize> {
-    let table: Table = text.parse().ok()?;
-    match table.get("models").and_then(|models| models.get("list")) {
-        None => Some(0),
-        Some(Value::Array(list)) => Some(list.len()),
-        Some(_) => None,
+        let mut edit = Edit::open(file)?;
+        edit.add_model(self)?;
+        edit.save()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        fs::{self, Permissions},
+        os::unix::fs::PermissionsExt,
+    };
+
     use super::*;
 
     fn entry() -> NewEntry {
@@ -160,14 +102,15 @@ mod tests {
         let after = fs::read_to_string(&file).unwrap();
         assert_eq!(
             after.strip_prefix(before).unwrap(),
-            "\n\n[[models.list]]\nid = \"new \\\"one\\\"\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+            "\n\n[[models.list]]\nid = 'new \"one\"'\nbase_url = \"http://127.0.0.1:1/v1\"\n\
              model = \"大模型\"\naccepts = { image = true, audio = false }\n"
         );
         assert_eq!(
             fs::metadata(&file).unwrap().permissions().mode() & 0o777,
             0o640
         );
-        assert_eq!(count(&after), Some(2));
+        let table: toml::Table = after.parse().unwrap();
+        assert_eq!(table["models"]["list"].as_array().map(Vec::len), Some(2));
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
             1,
@@ -196,6 +139,7 @@ mod tests {
         for before in [
             "[models]\nlist = [{ id = 'a', base_url = 'http://h' }]\n",
             "models = { default = 'a' }\n",
+            "models.default = 'a'\n",
             "[[models.list]\n",
         ] {
             fs::write(&file, before).unwrap();
