@@ -23,6 +23,7 @@ mod connection;
 mod costing;
 mod crashes;
 mod draining;
+mod frozen;
 mod groups;
 mod installers;
 mod instances;
