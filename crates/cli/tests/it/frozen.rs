@@ -1,7 +1,9 @@
 //! What others depend on, frozen: names, the JSON of the command line, packets of Socket.IO, bodies of
 //! HTTP. A change of a snapshot here breaks somebody's script, client or plugin.
 
+mod command_line;
 mod names;
+mod redact;
 
 /// All of them lie in one folder, whichever file asks.
 fn assert_frozen(name: &str, text: &str) {
