@@ -20,6 +20,7 @@ mod calls;
 mod capsules;
 mod chatting;
 mod connection;
+mod contract;
 mod costing;
 mod crashes;
 mod draining;

@@ -100,6 +100,7 @@ pub fn outline(value: &Json) -> Json {
         Json::Object(fields) => {
             let fields = fields.iter().map(|(key, value)| match value {
                 Json::Object(_) if key == "parameters" => (key.clone(), json!("<schema>")),
+                Json::Null if key == "hint" => (key.clone(), json!("<text>")),
                 Json::String(_) if NAMING.contains(&key.as_str()) => (key.clone(), value.clone()),
                 value => (key.clone(), outline(value)),
             });
