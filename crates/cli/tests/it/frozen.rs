@@ -4,6 +4,7 @@
 mod command_line;
 mod names;
 mod redact;
+mod socket_io;
 
 /// All of them lie in one folder, whichever file asks.
 fn assert_frozen(name: &str, text: &str) {
