@@ -10,7 +10,7 @@ mod talk;
 use std::collections::BTreeSet;
 
 use self::{events::Events, site::Site};
-use crate::{model::FakeModel, scene::Scene};
+use crate::{frozen::assert_frozen, model::FakeModel, scene::Scene};
 
 /// Where answers and document differ today. It is exactly what is found: one that was mended is taken
 /// off the list.
@@ -77,6 +77,7 @@ fn every_route_answers_as_described() {
     talk::everything(&mut site, &model, &events);
     administration::everything(&mut site, &model, &events);
     events.check(&mut site);
+    assert_frozen("http_api", &site.bodies());
 
     let uncalled: Vec<String> = site
         .document

@@ -3,10 +3,10 @@
 
 mod command_line;
 mod names;
-mod redact;
+pub mod redact;
 mod socket_io;
 
 /// All of them lie in one folder, whichever file asks.
-fn assert_frozen(name: &str, text: &str) {
+pub fn assert_frozen(name: &str, text: &str) {
     insta::assert_snapshot!(name, text);
 }

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::document::{Described, Document};
 use crate::{
+    frozen::redact::{Redact, outline},
     scene::{Scene, wait_until},
     server::Server,
 };
@@ -24,7 +25,26 @@ pub struct Site {
     pub gaps: BTreeSet<String>,
     /// Whether a list was seen with something in it.
     lists: BTreeMap<String, bool>,
+    /// The last answer of each route, and the last refusal.
+    bodies: BTreeMap<(String, bool), (u16, Json)>,
 }
+
+/// Lines of an answer, beyond which only its outline is told.
+const LONG: usize = 60;
+
+/// What depends on the machine and the moment, or is mostly our own words: only its outline is told.
+const VOLATILE: [&str; 10] = [
+    "GET /api/doctor",
+    "GET /api/methods",
+    "GET /api/methods/{name}",
+    "GET /api/models/found",
+    "GET /api/overview",
+    "GET /api/plugins/{id}/logs",
+    "GET /api/sessions/{session}/prompt",
+    "GET /api/settings",
+    "POST /api/personas/preview",
+    "PUT /api/settings",
+];
 
 /// Media type and bytes of what is sent.
 pub type Body = Option<(&'static str, Vec<u8>)>;
@@ -57,6 +77,7 @@ impl Site {
             called: BTreeSet::new(),
             gaps: BTreeSet::new(),
             lists: BTreeMap::new(),
+            bodies: BTreeMap::new(),
         }
     }
 
@@ -128,7 +149,29 @@ impl Site {
                 }
             }
         }
+        let body = (answer.status, value.clone());
+        self.bodies.insert((operation, answer.status >= 400), body);
         (answer.status, value)
+    }
+
+    /// One answer of every route and one refusal, as others may depend on them.
+    pub fn bodies(&self) -> String {
+        let redact = Redact {
+            home: self.scene.home(),
+        };
+        // Which lines of the log are the newest is chance.
+        let bodies = self.bodies.iter();
+        let told = bodies.filter(|((operation, _), _)| operation != "GET /api/logs");
+        let shown = told.map(|((operation, _), (status, body))| {
+            let whole = redact.pretty(body);
+            let is_short = whole.lines().count() < LONG && whole.len() < 100 * LONG;
+            let body = match is_short && !VOLATILE.contains(&operation.as_str()) {
+                true => whole,
+                false => redact.pretty(&outline(&abridged(body))),
+            };
+            format!("{operation}\n{status} {body}\n\n")
+        });
+        shown.collect()
     }
 
     /// Routes whose list was always empty, so that nothing is known of its items.
@@ -167,4 +210,15 @@ impl Site {
             body: answer[end + 4..].to_vec(),
         }
     }
+}
+
+/// A list that is longer than anybody reads, by its first items.
+fn abridged(body: &Json) -> Json {
+    let mut body = body.clone();
+    if let Some(items) = body.get_mut("items").and_then(Json::as_array_mut)
+        && items.len() > 25
+    {
+        items.truncate(3);
+    }
+    body
 }

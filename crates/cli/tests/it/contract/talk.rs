@@ -85,17 +85,15 @@ fn approvals(site: &mut Site, model: &FakeModel) {
     let code = json!({ "content": "```python\nsend_message('may I?')\n```" });
     model.will_say(&[code.clone(), code]);
     let (mode, other) = (json!("code"), "web:GroupMessage:team");
-    for session in [SESSION, other] {
+    for (place, session) in [SESSION, other].into_iter().enumerate() {
         let saying = json!({ "text": "Say it", "mode": mode, "wait": false });
         site.post("/api/sessions/{session}/messages", &[session], saying);
+        let waiting = |site: &mut Site| {
+            let list = site.get("/api/approvals", &[]);
+            list["items"].as_array().unwrap().len()
+        };
+        wait_until(|| waiting(site) == place + 1);
     }
-    wait_until(|| {
-        site.get("/api/approvals", &[])["items"]
-            .as_array()
-            .unwrap()
-            .len()
-            == 2
-    });
     site.get("/api/sessions/{session}", &[SESSION]);
     let waiting = site.get("/api/approvals?limit=2", &[]);
     let id = |place: usize| waiting["items"][place]["id"].to_string();

@@ -17,6 +17,7 @@ static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "<time>",
         ),
         (r"\d{4}-\d\d-\d\d", "<day>"),
+        (r"/tmp/\.tmp\w+", "<folder>"),
         (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:<port>"),
         (r"\b\d+ ms\b", "<number> ms"),
     ];
@@ -26,7 +27,7 @@ static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 
 /// Whose numbers are measured, not decided.
 fn is_measured(key: &str) -> bool {
-    ["_ms", "micros", "millis", "bytes"]
+    ["_ms", "micros", "millis", "bytes", "pid"]
         .iter()
         .any(|end| key.ends_with(end))
 }
@@ -94,6 +95,7 @@ pub fn outline(value: &Json) -> Json {
         Json::Null => Json::Null,
         Json::Array(items) => {
             let mut outlines: Vec<Json> = items.iter().map(outline).collect();
+            outlines.sort_by_key(Json::to_string);
             outlines.dedup();
             outlines.into()
         }
