@@ -2,6 +2,7 @@
 //! HTTP. A change of a snapshot here breaks somebody's script, client or plugin.
 
 mod command_line;
+mod http;
 mod names;
 pub mod redact;
 mod socket_io;

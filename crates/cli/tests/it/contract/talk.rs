@@ -131,7 +131,8 @@ fn turns(site: &mut Site) {
         site.get("/api/turns/{id}", &[turn["id"].as_str().unwrap()]);
     }
     site.fail("GET", "/api/turns/{id}", &["nothing"], no_body());
-    let id = turns["items"][2]["id"].as_str().unwrap();
+    let first = turns["items"].as_array().unwrap().last().unwrap();
+    let id = first["id"].as_str().unwrap();
     site.get("/api/turns/{id}/capsule", &[id]);
     site.post("/api/turns/{id}/replay", &[id], json!({}));
     let capsule = site.get("/api/sessions/{session}/capsule", &[SESSION]);

@@ -47,6 +47,7 @@ impl Redact<'_> {
         let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let tree = tree.canonicalize().unwrap();
         let text = text.replace(home, "HOME");
+        let text = text.replace(env!("CARGO_PKG_VERSION"), "<version>");
         let mut text = text.replace(tree.to_str().unwrap(), "TREE");
         for (pattern, name) in &*PATTERNS {
             text = pattern.replace_all(&text, *name).into_owned();
@@ -64,6 +65,8 @@ impl Redact<'_> {
                 fields.sort_by_key(|(key, _)| *key);
                 let fields = fields.into_iter().map(|(key, value)| match value {
                     Json::Number(_) if is_measured(key) => (key.clone(), json!("<number>")),
+                    // It looks like a day and is a name.
+                    Json::String(_) if key == "protocolVersion" => (key.clone(), value.clone()),
                     value => (self.text(key), self.json(value)),
                 });
                 fields.collect::<Map<_, _>>().into()
