@@ -78,6 +78,7 @@ fn every_route_answers_as_described() {
     administration::everything(&mut site, &model, &events);
     events.check(&mut site);
     assert_frozen("http_api", &site.bodies());
+    assert_frozen("http_events", &events.outlines(&site));
 
     let uncalled: Vec<String> = site
         .document

@@ -1,7 +1,7 @@
 //! [`Events`]: all that `/api/events` tells, from the beginning on.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io::{BufRead, BufReader, Write},
     net::TcpStream,
     sync::{Arc, Mutex},
@@ -11,7 +11,10 @@ use std::{
 use serde_json::{Value as Json, json};
 
 use super::{document::Described, site::Site};
-use crate::scene::wait_until;
+use crate::{
+    frozen::redact::{Redact, outline},
+    scene::wait_until,
+};
 
 const OPERATION: &str = "GET /api/events";
 
@@ -68,6 +71,23 @@ impl Events {
         let unnamed = events.iter().filter(|event| event.name.is_empty());
         let kinds: BTreeSet<String> = unnamed.map(|event| kind(&event.data["event"])).collect();
         kinds.into_iter().collect()
+    }
+
+    /// The first of each kind in outline, but lines of the log: which comes first is chance.
+    pub fn outlines(&self, site: &Site) -> String {
+        let redact = Redact {
+            home: site.scene.home(),
+        };
+        let events = self.0.lock().unwrap().clone();
+        let mut first = BTreeMap::new();
+        for event in events.iter().filter(|event| event.name.is_empty()) {
+            let kind = kind(&event.data["event"]);
+            first.entry(kind).or_insert_with(|| outline(&event.data));
+        }
+        first.remove("log");
+        let first = first.iter();
+        let told = first.map(|(kind, outline)| format!("{kind}\n{}\n\n", redact.pretty(outline)));
+        told.collect()
     }
 
     pub fn wait_for(&self, kind: &str) {

@@ -62,9 +62,9 @@ pub fn asking(stage: &mut Stage) {
         "LLM_REQUEST",
         request("nobody", "nobody"),
     );
-    let mut host = stage.client("host");
-    let auth = json!({ "clientId": "host", "clientType": "SillyTavern", "key": stage.key(&["--client", "host"]) });
-    host = Client::open(&stage.server.address, host.name, "");
+    let key = stage.key(&["--client", "host"]);
+    let auth = json!({ "clientId": "host", "clientType": "SillyTavern", "key": key });
+    let mut host = Client::open(&stage.server.address, "host", &key);
     host.sit_with(NAMESPACE, &auth);
     stage.ask(
         &mut gina,
