@@ -86,7 +86,7 @@ pub struct Parent {
 }
 
 /// What came of a turn.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TurnReport {
     pub turn: JournalId,
     pub rounds: u32,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallReport, TurnReport};
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnEvent {
     /// The model is asked.
@@ -59,7 +59,7 @@ impl Watch {
         Watch(Some(Arc::new(watcher)))
     }
 
-    pub(crate) fn tell(&self, event: TurnEvent) {
+    pub fn tell(&self, event: TurnEvent) {
         if let Some(watcher) = &self.0 {
             watcher(event);
         }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
@@ -174,4 +175,10 @@ mod tests {
             "a    x\n门门门\n"
         );
     }
+}
+
+/// A choice by the word that stands for it in JSON.
+pub fn word(value: &impl Serialize) -> String {
+    let word = serde_json::to_value(value).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
 }

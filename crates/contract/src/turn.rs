@@ -7,7 +7,20 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// One history of a session. Ids are time-ordered, so that they sort by age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[schemars(with = "String", inline)]
 pub struct ConversationId(pub Uuid);
 
 impl ConversationId {

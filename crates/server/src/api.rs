@@ -27,7 +27,6 @@ mod settings;
 mod statistics;
 mod timers;
 mod turns;
-mod view;
 
 use std::sync::Arc;
 

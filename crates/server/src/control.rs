@@ -10,9 +10,10 @@ use std::{
     time::Duration,
 };
 
+use callgate_agent::RunReport;
 use callgate_service::{
     Hear, Observer, Operation, Principal, Service, ServiceError, Settings,
-    operations::OPERATIONS,
+    operations::{OPERATIONS, RunCode, SendMessage, TurnSummaryLine},
     request::{Answer, OperationRequest, Request},
 };
 use callgate_store::{ControlError, Events, Handler, Owner, OwnerError};
@@ -140,6 +141,25 @@ impl Client {
             tokio::time::sleep(AGAIN).await;
             self.inside = enter(&self.settings, self.purpose, self.notice).await?;
         }
+    }
+
+    /// One message, followed to the end of its turn.
+    pub async fn send_message(
+        &mut self,
+        message: SendMessage,
+        observer: Observer,
+    ) -> Result<TurnSummaryLine, ServiceError> {
+        let turn = self.perform(Request::Send(message), observer).await?;
+        read_response(turn)
+    }
+
+    pub async fn run_code(
+        &mut self,
+        run: RunCode,
+        observer: Observer,
+    ) -> Result<RunReport, ServiceError> {
+        let report = self.perform(Request::Run(run), observer).await?;
+        read_response(report)
     }
 
     /// A second way to the owner, while the first is waited at.

@@ -7,16 +7,15 @@ use std::{
 };
 
 use callgate_agent::RunReport;
-use callgate_contract::{JournalId, SessionKey, SessionType, Stop};
+use callgate_contract::{SessionKey, SessionType, Stop};
 use callgate_sandbox::{Finding, Wall, probe};
 use callgate_store::Store;
 
 use crate::{
-    Hint, Observer, Service, ServiceError, Settings,
+    Hint, Principal, Service, ServiceError, Settings,
     config::{Approval, Config, Database},
-    operations::{Check, CheckStatus},
+    operations::{Check, CheckStatus, RunCode},
     packages,
-    request::RunCode,
 };
 
 /// Bytes; below this runs will soon fail for want of space.
@@ -140,14 +139,14 @@ async fn try_sandbox(config: &Config) -> Result<RunReport, ServiceError> {
     trial.config.approval = Approval::default();
     let session = SessionKey::new("cli", SessionType::OtherMessage, "doctor");
     let request = RunCode {
-        run: JournalId::fresh(),
         code: SELF_TEST.to_owned(),
-        session: session.map_err(|error| broken(&error))?,
-        user: "doctor".to_owned(),
+        session: Some(session.map_err(|error| broken(&error))?),
+        user: Some("doctor".to_owned()),
         timeout_seconds: Some(20),
+        run: None,
     };
     let service = Service::open(&trial).await?;
-    service.run(request, Observer::default()).await
+    service.call(&Principal::Terminal, request).await
 }
 
 fn packages_found(data: &Path) -> Check {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use uuid::Uuid;
 
 use crate::{JobNews, Live, News, ServiceError};
@@ -171,7 +171,7 @@ impl Jobs {
     fn tell(&self, id: &str, state: JobState, line: Option<&str>) {
         self.live.announce(&News::Job(JobNews {
             id: id.to_owned(),
-            state: json!(state),
+            state,
             line: line.map(str::to_owned),
         }));
     }

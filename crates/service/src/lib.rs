@@ -28,7 +28,8 @@ pub use doctor::examine;
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
 pub use jobs::{Job, JobError, JobState, Jobs, Say};
 pub use live::{
-    Event, Hear, Heard, JobNews, Listening, Live, News, RunNews, Subscription, Topic, Topics, Wish,
+    AnyEvent, Event, EventEnvelope, Hear, Heard, JobNews, Listening, Live, News, RunNews,
+    Subscription, Topic, Topics, Wish,
 };
 pub use logs::{Level, LogLine, Logs};
 pub use metrics::{Counted, Metrics, Now};

@@ -15,6 +15,7 @@ use std::{
 use callgate_agent::TurnEvent;
 use callgate_contract::{BoxFuture, Message, Outbox, SessionKey};
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -25,7 +26,7 @@ use crate::operations::ApprovalView;
 pub use news::{JobNews, News, RunNews, Topic, Topics};
 
 /// Something that happens in a session.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A message goes out.
@@ -33,6 +34,21 @@ pub enum Event {
     Turn(TurnEvent),
     /// A call waits for the operator's word, or waits no more.
     Approval(Box<ApprovalView>),
+}
+
+/// An event as those who subscribed read it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EventEnvelope {
+    /// None where it is of no session.
+    pub session: Option<SessionKey>,
+    pub event: AnyEvent,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AnyEvent {
+    OfSession(Event),
+    OfServer(News),
 }
 
 /// Told what happens; false once nobody hears it any more. Called from the turn itself: quick.
@@ -152,14 +168,14 @@ impl Live {
 
     /// Tells those who subscribed.
     pub fn tell(&self, session: &SessionKey, event: Event) {
-        let event = json!(event);
-        self.spread(&mut self.told.lock(), Topic::Turns, Some(session), &event);
+        let event = AnyEvent::OfSession(event);
+        self.spread(&mut self.told.lock(), Topic::Turns, Some(session), event);
     }
 
     /// The same of what is no part of a turn.
     pub fn announce(&self, news: &News) {
-        let event = json!(news);
-        self.spread(&mut self.told.lock(), news.topic(), news.session(), &event);
+        let event = AnyEvent::OfServer(news.clone());
+        self.spread(&mut self.told.lock(), news.topic(), news.session(), event);
     }
 
     /// What happens from now on, and before it what was missed since `last`.
@@ -210,15 +226,13 @@ impl Live {
         }
     }
 
-    fn spread(
-        &self,
-        told: &mut Told,
-        topic: Topic,
-        session: Option<&SessionKey>,
-        event: &serde_json::Value,
-    ) {
+    fn spread(&self, told: &mut Told, topic: Topic, session: Option<&SessionKey>, event: AnyEvent) {
         told.count += 1;
-        let text = json!({ "session": session, "event": event }).to_string();
+        let envelope = EventEnvelope {
+            session: session.cloned(),
+            event,
+        };
+        let text = json!(envelope).to_string();
         let kept = Arc::new(Kept {
             number: told.count,
             topic,
@@ -271,7 +285,12 @@ impl Outbox for Live {
         let mut told = self.told.lock();
         let event = Event::Message(message.clone());
         let session = Some(&message.session);
-        self.spread(&mut told, Topic::Turns, session, &json!(event));
+        self.spread(
+            &mut told,
+            Topic::Turns,
+            session,
+            AnyEvent::OfSession(event.clone()),
+        );
         let reads = |Reader { wish, .. }: &Reader| {
             let chosen = wish.session.as_ref();
             wish.topics.contain(Topic::Turns) && chosen.is_none_or(|it| Some(it) == session)

@@ -5,30 +5,21 @@
 use std::path::PathBuf;
 
 pub use crate::Event;
-use callgate_contract::{JournalId, Mode, Role, SessionKey};
+use callgate_contract::{JournalId, Mode, SessionKey};
 use callgate_store::{CostBy, NewPersona};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{Operation, ServiceError};
+use crate::{
+    Operation, ServiceError,
+    operations::{RunCode, SendMessage},
+};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Request {
     Run(RunCode),
-    /// Of a run that another process asked for.
-    Cancel {
-        run: JournalId,
-    },
-    Call(CallMethod),
-    Methods {
-        /// As callers of this session see them.
-        session: SessionKey,
-    },
-    Method {
-        name: String,
-    },
     NewKey(NewKey),
     Keys,
     RevokeKey {
@@ -43,20 +34,6 @@ pub enum Request {
     /// Hear what goes out in a session, until the asker leaves.
     Listen {
         session: SessionKey,
-    },
-    /// Of the turn that runs in a session.
-    Stop {
-        session: SessionKey,
-    },
-    Sessions,
-    Session {
-        session: SessionKey,
-        /// Newest rows of the log.
-        limit: u32,
-    },
-    Fork {
-        session: SessionKey,
-        upto: Option<u64>,
     },
     /// Into a file of the asker's, who is the same user.
     Export {
@@ -76,11 +53,6 @@ pub enum Request {
     },
     DeletePersona {
         name: String,
-    },
-    Prompt {
-        session: SessionKey,
-        user: String,
-        mode: Option<Mode>,
     },
     Models,
     Cost {
@@ -121,15 +93,6 @@ pub struct NewKey {
     pub client: Option<String>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SendMessage {
-    pub text: String,
-    pub session: SessionKey,
-    pub user: String,
-    pub mode: Option<Mode>,
-    pub model: Option<String>,
-}
-
 /// `None` leaves a field as it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SetPersona {
@@ -163,26 +126,6 @@ impl SetPersona {
 pub enum Methods {
     All,
     Only(Vec<String>),
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RunCode {
-    /// Chosen by who asks, so that they can cancel it.
-    pub run: JournalId,
-    pub code: String,
-    pub session: SessionKey,
-    pub user: String,
-    pub timeout_seconds: Option<u64>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CallMethod {
-    pub method: String,
-    /// An object by name or an array by position.
-    pub arguments: Json,
-    pub session: SessionKey,
-    pub user: String,
-    pub role: Role,
 }
 
 /// An answer on the control socket.

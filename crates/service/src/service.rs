@@ -14,7 +14,6 @@ mod plugin_web;
 mod plugins;
 mod recovery;
 mod runs;
-mod sessions;
 mod turns;
 
 pub use outlets::OPENAI_PLATFORM;
@@ -28,10 +27,9 @@ use std::{
 use callgate_agent::{Agent, Coder, CostReport, Watch, search::Meanings};
 use callgate_builtins::fetch::Fetcher;
 use callgate_contract::{
-    Budget, Caller, Cancel, Exposure, Grant, JournalId, NamedModel, OutputListener, Role,
-    SessionKey, Surface,
+    Budget, Caller, Cancel, Grant, JournalId, NamedModel, OutputListener, Role, SessionKey, Surface,
 };
-use callgate_gate::{Gate, signature};
+use callgate_gate::Gate;
 use callgate_plugins::mcp::McpServers;
 use callgate_sandbox::Jail;
 use callgate_store::Store;
@@ -41,8 +39,9 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, Hear, Hint, Metrics, Now, Remote, ServiceError,
+    Counted, ErrorCode, Hear, Hint, Metrics, Now, Principal, Remote, ServiceError,
     config::{self, Config},
+    operations::TurnSummaryLine,
     packages,
     plugins::GivenPlugin,
     request::Request,
@@ -280,42 +279,19 @@ impl Service {
     pub async fn answer(&self, request: Request, observer: Observer) -> Result<Json, ServiceError> {
         match request {
             Request::Run(run) => {
-                self.with_plugins().await;
-                self.with_servers(None).await;
-                Ok(json!(self.run(run, observer).await?))
-            }
-            Request::Cancel { run } => Ok(json!({ "cancelled": self.running.cancel(run) })),
-            Request::Call(call) => {
-                self.with_plugins().await;
-                self.with_servers(Some(&call.method)).await;
-                Ok(json!(self.call_method(call).await?))
-            }
-            Request::Methods { session } => {
-                self.with_plugins().await;
-                self.with_servers(None).await;
-                self.offer_personas().await?;
-                Ok(self.methods(&session))
-            }
-            Request::Method { name } => {
-                self.with_plugins().await;
-                self.with_servers(Some(&name)).await;
-                self.offer_personas().await?;
-                self.method(&name)
+                let report = self.run_code(&Principal::Terminal, run, observer);
+                Ok(json!(report.await?))
             }
             Request::NewKey(new) => self.new_key(new).await,
             Request::Keys => Ok(json!(self.store.keys().list().await?)),
             Request::RevokeKey { id } => self.revoke_key(&id).await,
             Request::Clients => self.list_clients().await,
             Request::DecideClient { id, approve } => self.decide_client(&id, approve).await,
-            Request::Send(message) => self.send(message, observer).await,
-            Request::Listen { session } => self.listen(&session, observer).await,
-            Request::Stop { session } => {
-                let stopped = self.agent.get().is_some_and(|agent| agent.stop(&session));
-                Ok(json!({ "stopped": stopped }))
+            Request::Send(message) => {
+                let sent = self.send_message(&Principal::Terminal, message, observer);
+                Ok(json!(sent.await?.map(TurnSummaryLine::from)))
             }
-            Request::Sessions => self.sessions().await,
-            Request::Session { session, limit } => self.session(&session, limit).await,
-            Request::Fork { session, upto } => self.fork(&session, upto).await,
+            Request::Listen { session } => match self.listen(&session, observer).await? {},
             Request::Export {
                 session,
                 turn,
@@ -326,11 +302,6 @@ impl Service {
             Request::SetPersona(set) => self.set_persona(set).await,
             Request::TakePersona { persona, replace } => self.take_persona(persona, replace).await,
             Request::DeletePersona { name } => self.delete_persona(name).await,
-            Request::Prompt {
-                session,
-                user,
-                mode,
-            } => self.prompt(&session, &user, mode).await,
             Request::Models => self.list_models().await,
             Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
@@ -342,63 +313,7 @@ impl Service {
         }
     }
 
-    fn methods(&self, session: &SessionKey) -> Json {
-        let surfaces = [
-            Surface::Code,
-            Surface::ToolCall,
-            Surface::Remote,
-            Surface::Plugin,
-        ];
-        let mut methods = Vec::new();
-        for surface in surfaces {
-            let caller = self.caller(session.clone(), String::new(), surface, JournalId::fresh());
-            methods.extend(self.gate.catalogue(&caller));
-        }
-        methods.sort_by(|one, other| one.info().name.cmp(&other.info().name));
-        methods.dedup_by(|one, other| one.info().name == other.info().name);
-        // What the host offers to plugin code would bury the rest; by name each is still shown.
-        methods.retain(|method| method.info().exposure != Exposure::PLUGINS);
-        methods
-            .iter()
-            .map(|method| {
-                let info = method.info();
-                json!({
-                    "name": info.name,
-                    "kind": info.kind,
-                    "origin": info.origin,
-                    "title": info.title,
-                    "description": info.description,
-                    "signature": signature(info),
-                })
-            })
-            .collect()
-    }
-
-    fn method(&self, name: &str) -> Result<Json, ServiceError> {
-        let Some(method) = self.gate.find(name) else {
-            return Err(ServiceError::refused(
-                format!("no method '{name}'"),
-                "see them all with `callgate methods`",
-            ));
-        };
-        let info = method.info();
-        Ok(json!({
-            "name": info.name,
-            "kind": info.kind,
-            "origin": info.origin,
-            "title": info.title,
-            "description": info.description,
-            "signature": signature(info),
-            "doc": info.doc,
-            "parameters": info.parameters,
-            "exposure": info.exposure,
-            "effect": info.effect,
-            "deadline_seconds": info.deadline.as_secs_f64(),
-        }))
-    }
-
-    /// Whoever can type commands on this data directory is its operator.
-    fn caller(
+    pub(crate) fn caller(
         &self,
         session: SessionKey,
         user: String,

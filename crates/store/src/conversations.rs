@@ -7,7 +7,7 @@ mod messages;
 
 use callgate_contract::{ConversationId, SessionKey};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sqlx::any::AnyRow;
 
@@ -22,14 +22,16 @@ use crate::{
     row::{self, get},
 };
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Conversation {
     pub id: ConversationId,
     pub session: SessionKey,
     pub platform: String,
     pub title: Option<String>,
     pub persona: Option<String>,
+    #[schemars(with = "String")]
     pub created_at: Timestamp,
+    #[schemars(with = "String")]
     pub updated_at: Timestamp,
     /// Where its history begins and ends. Whatever changes the history moves the end.
     #[serde(skip)]

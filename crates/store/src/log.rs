@@ -18,7 +18,7 @@ use crate::{
     row::{self, get},
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogRole {
     User,
@@ -26,7 +26,7 @@ pub enum LogRole {
     System,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Sender {
     pub id: String,
     pub name: String,
@@ -58,7 +58,7 @@ pub struct Reception {
     pub model: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LogRow {
     /// Ascending within the store.
     pub id: i64,
@@ -76,6 +76,7 @@ pub struct LogRow {
     pub model: Option<String>,
     /// Empty once erased.
     pub parts: Vec<Part>,
+    #[schemars(with = "String")]
     pub at: Timestamp,
     pub message_id: Option<String>,
     pub hidden: bool,

@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const DEFAULT_PERSONA: &str = "persona.default";
 
 /// What was chosen in one session; `None` leaves it to the operator's settings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct SessionSettings {
     pub model: Option<String>,

@@ -12,7 +12,8 @@ export type Statistics = Schemas["Statistics"];
 export type Fared = Schemas["Fared"];
 export type Callers = Schemas["Callers"];
 export type WholeMethod = Answer<"/api/methods/{name}", "get">;
-export type WholeCall = Run["calls"][number];
+/** A call as it was just made, or as a journal recorded it. */
+export type WholeCall = Omit<Schemas["CallView"], "kind"> & Partial<Pick<Schemas["CallView"], "kind">>;
 export type Client = Schemas["ClientView"];
 export type Room = Schemas["RoomView"];
 export type ModelEntry = Schemas["ModelView"];

@@ -57,7 +57,7 @@ pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Fa
 
 fn show_list(approvals: &[ApprovalView]) {
     for approval in approvals {
-        let state = match (state(approval), &approval.answered_by) {
+        let state = match (show::word(&approval.state), &approval.answered_by) {
             (state, _) if state == "pending" => String::new(),
             (state, None) => format!("  {state}"),
             (state, Some(by)) => format!("  {state} by {by}"),
@@ -83,13 +83,6 @@ fn show_list(approvals: &[ApprovalView]) {
     }
 }
 
-fn state(approval: &ApprovalView) -> String {
-    json!(approval.state)
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
-}
-
 fn show_rules(rules: &[RuleView]) {
     for rule in rules {
         let by = match &rule.made_by {
@@ -99,7 +92,7 @@ fn show_rules(rules: &[RuleView]) {
         show::line(&format!(
             "{}  {} {}\n   {}, made {}{by}",
             paint(Colour::Bold, &rule.id.to_string()),
-            json!(rule.decision).as_str().unwrap_or_default(),
+            show::word(&rule.decision),
             paint(Colour::Bold, &rule.method),
             rule.session,
             rule.made_at,
@@ -129,7 +122,7 @@ fn show_answered(answered: &AnsweredApproval) {
     let approval = &answered.approval;
     show::note(&format!(
         "{} {}",
-        paint_note(Colour::Bold, &format!("{}:", state(approval))),
+        paint_note(Colour::Bold, &format!("{}:", show::word(&approval.state))),
         approval.method
     ));
     if answered.continues {

@@ -2,10 +2,8 @@
 
 use std::process::ExitCode;
 
-use callgate_contract::Role;
+use callgate_service::operations::CallMethod;
 use serde_json::Value as Json;
-
-use callgate_service::request::{CallMethod, Request};
 
 use crate::{
     args::{Call, Common},
@@ -21,20 +19,14 @@ pub async fn perform(common: &Common, call: Call) -> Result<ExitCode, Failure> {
             "for example --args '{\"text\": \"hello\"}' or --args '[\"hello\"]'",
         )
     })?;
-    let session = call.on_behalf.session()?;
-    let request = Request::Call(CallMethod {
-        method: call.method,
+    let call = CallMethod {
+        name: call.method,
         arguments,
-        session,
-        user: call.on_behalf.user,
-        role: Role::Operator,
-    });
-    let answer = super::ask(common, Purpose::Work, request).await?;
-    if common.json {
-        show::json(&answer)
-    } else {
-        show::line(&readable(&answer["value"]))
-    }
+        session: Some(call.on_behalf.session()?),
+        user: Some(call.on_behalf.user),
+    };
+    let result = super::call(common, Purpose::Work, call).await?;
+    common.show(&result, |result| show::line(&readable(&result.value)));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,7 @@ use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 
 use callgate_contract::SessionKey;
 use callgate_service::keep_time;
-use serde_json::Value as Json;
+use serde_json::json;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use self::{
@@ -23,8 +23,8 @@ use super::{
 use callgate_server::control::Client;
 use callgate_service::{
     Hear, Observer, Settings,
-    operations::ListApprovals,
-    request::{Event, Request, SendMessage},
+    operations::{ListApprovals, SendMessage, StopTurn, TurnSummaryLine},
+    request::{Event, Request},
 };
 
 use crate::{
@@ -167,14 +167,17 @@ impl Talk {
     }
 
     /// Puts it through; what waits for the operator meanwhile is asked about here.
-    async fn say(&mut self, text: String, input: &mut Input) -> Result<Json, Failure> {
-        let request = Request::Send(SendMessage {
-            text,
+    async fn say(&mut self, text: String, input: &mut Input) -> Result<TurnSummaryLine, Failure> {
+        let message = SendMessage {
+            text: Some(text),
+            parts: Vec::new(),
             session: self.session.clone(),
-            user: self.chat.on_behalf.user.clone(),
+            user: Some(self.chat.on_behalf.user.clone()),
             mode: self.chat.by.mode.map(Into::into),
             model: self.chat.by.model.clone(),
-        });
+            wait: true,
+            idempotency_key: None,
+        };
         let screen = Arc::new(Screen::new(self.chat.verbose));
         let hear = if self.as_json {
             as_lines()
@@ -197,20 +200,20 @@ impl Talk {
             show: &|text| screen.line(text),
             as_json: self.as_json,
         };
-        let stop = Request::Stop {
+        let stop = StopTurn {
             session: self.session.clone(),
         };
         let outside = self.client.is_outside();
         let elsewhere = outside.then(|| (self.settings.clone(), stop));
         let watching = tokio::spawn(on_interrupt(observer.cancel.clone(), elsewhere));
         let turn = tokio::select! {
-            turn = self.client.perform(request, observer) => turn,
+            turn = self.client.send_message(message, observer) => turn,
             never = asking.answer_all(input) => match never {},
         };
         watching.abort();
         let turn = turn?;
         if self.as_json {
-            show::json(&turn)
+            show::json(&json!(turn))
         } else {
             screen.end();
             if !send::is_good(&turn) || self.chat.verbose {

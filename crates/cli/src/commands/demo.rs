@@ -6,16 +6,13 @@ mod steps;
 use std::{path::Path, process::ExitCode};
 
 use callgate_agent::{CallReport, RunReport};
-use callgate_contract::{JournalId, SessionKey};
+use callgate_contract::SessionKey;
 use serde_json::{Value as Json, json};
 
 use self::steps::Step;
 use super::run::observed;
 use callgate_server::control::Client;
-use callgate_service::{
-    Observer,
-    request::{Request, RunCode},
-};
+use callgate_service::operations::RunCode;
 
 use crate::{
     args::Common,
@@ -66,15 +63,14 @@ async fn tour(client: &mut Client, common: &Common, bait: &Path) -> Result<ExitC
     let mut told = Vec::new();
     let mut as_promised = true;
     for (number, step) in steps::all(&bait.display().to_string()).iter().enumerate() {
-        let request = Request::Run(RunCode {
-            run: JournalId::fresh(),
+        let code = RunCode {
+            run: None,
             code: step.code.clone(),
-            session: session.clone(),
-            user: "demo".to_owned(),
+            session: Some(session.clone()),
+            user: Some("demo".to_owned()),
             timeout_seconds: None,
-        });
-        let answer = client.perform(request, Observer::default()).await?;
-        let report: RunReport = super::read(answer)?;
+        };
+        let report = client.call(code).await?;
         as_promised &= report.stop == step.stop;
         if common.json {
             told.push(json!({

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use serde_json::Value as Json;
-
-use callgate_service::request::Request;
+use callgate_contract::Kind;
+use callgate_service::operations::{GetMethod, ListMethods, MethodView};
+use serde::Serialize;
 
 use crate::{
     args::{Common, Methods},
@@ -14,54 +14,80 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, methods: Methods) -> Result<ExitCode, Failure> {
-    let one = methods.name.is_some();
-    let request = match methods.name {
-        Some(name) => Request::Method { name },
-        None => Request::Methods {
-            session: methods.on_behalf.session()?,
-        },
-    };
-    let answer = super::ask(common, Purpose::Look, request).await?;
-    match (common.json, one) {
-        (true, _) => show::json(&answer),
-        (false, true) => show_one(&answer),
-        (false, false) => show_all(&answer),
+    if let Some(name) = methods.name {
+        let method = super::call(common, Purpose::Look, GetMethod { name }).await?;
+        common.show(&method, show_one);
+        return Ok(ExitCode::SUCCESS);
     }
+    let session = methods.on_behalf.session()?;
+    let every = |page| ListMethods {
+        session: Some(session.clone()),
+        page,
+        ..ListMethods::default()
+    };
+    let methods: Vec<MethodView> = super::list(common, Purpose::Look, every).await?;
+    let mut lines: Vec<Line> = methods.iter().map(Line::from).collect();
+    // Of several of one name the first is what the name alone calls.
+    lines.dedup_by(|one, other| one.name == other.name);
+    common.show(&lines, |lines| show_all(lines));
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_all(methods: &Json) {
+/// A method in a list: what is called how, without all that a model reads of it.
+#[derive(Serialize)]
+struct Line<'a> {
+    name: &'a str,
+    kind: Kind,
+    origin: &'a str,
+    title: &'a str,
+    description: &'a str,
+    signature: &'a str,
+}
+
+impl<'a> From<&'a MethodView> for Line<'a> {
+    fn from(method: &'a MethodView) -> Self {
+        Line {
+            name: &method.name,
+            kind: method.kind,
+            origin: &method.origin,
+            title: &method.title,
+            description: &method.description,
+            signature: &method.signature,
+        }
+    }
+}
+
+fn show_all(methods: &[Line<'_>]) {
     let rows: Vec<Vec<String>> = methods
-        .as_array()
-        .into_iter()
-        .flatten()
+        .iter()
         .map(|method| {
-            let text = |field: &str| method[field].as_str().unwrap_or_default().to_owned();
-            vec![text("name"), text("kind"), text("origin"), title(method)]
+            vec![
+                method.name.to_owned(),
+                show::word(&method.kind),
+                method.origin.to_owned(),
+                title(method).to_owned(),
+            ]
         })
         .collect();
     show::data(&show::table(&rows));
 }
 
 /// One without a title of its own is told by what it does.
-fn title(method: &Json) -> String {
-    let text = |field: &str| method[field].as_str().unwrap_or_default();
-    match text("title") {
-        title if title != text("name") => title.to_owned(),
-        _ => {
-            let first = text("description").split(['.', ':', ',']).next();
-            first.unwrap_or_default().to_owned()
-        }
+fn title<'a>(method: &Line<'a>) -> &'a str {
+    if method.title != method.name {
+        return method.title;
     }
+    let first = method.description.split(['.', ':', ',']).next();
+    first.unwrap_or_default()
 }
 
-fn show_one(method: &Json) {
-    let text = |field: &str| method[field].as_str().unwrap_or_default();
-    let head = format!("{}{}", text("name"), text("signature"));
+fn show_one(method: &MethodView) {
+    let head = format!("{}{}", method.name, method.signature);
     show::line(&paint(Colour::Bold, &head));
-    let about = format!("{}, {}, {}", text("kind"), text("origin"), text("effect"));
+    let (kind, effect) = (show::word(&method.kind), show::word(&method.effect));
+    let about = format!("{kind}, {}, {effect}", method.origin);
     show::line(&paint(Colour::Dim, &about));
-    show::line(&format!("\n{}\n\nParameters:", text("doc")));
-    let schema = serde_json::to_string_pretty(&method["parameters"]);
+    show::line(&format!("\n{}\n\nParameters:", method.doc));
+    let schema = serde_json::to_string_pretty(&method.parameters);
     show::line(&schema.unwrap_or_default());
 }

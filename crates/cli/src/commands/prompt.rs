@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use callgate_contract::{ModelMessage, ModelRequest};
-use serde_json::Value as Json;
+use callgate_agent::Preview;
+use callgate_contract::ModelMessage;
+use callgate_service::operations::PreviewPrompt;
 
 use super::run::part;
-use callgate_service::request::Request;
 
 use crate::{
     args::{Common, Prompt},
@@ -16,22 +16,18 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, prompt: Prompt) -> Result<ExitCode, Failure> {
-    let request = Request::Prompt {
+    let prompt = PreviewPrompt {
         session: prompt.on_behalf.session()?,
-        user: prompt.on_behalf.user,
+        user: Some(prompt.on_behalf.user),
         mode: prompt.mode.map(Into::into),
     };
-    let preview = super::ask(common, Purpose::Look, request).await?;
-    if common.json {
-        show::json(&preview)
-    } else {
-        show_preview(&preview)?
-    }
+    let preview = super::call(common, Purpose::Look, prompt).await?;
+    common.show(&preview, show_preview);
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_preview(preview: &Json) -> Result<(), Failure> {
-    let request: ModelRequest = super::read(preview["request"].clone())?;
+fn show_preview(preview: &Preview) {
+    let request = &preview.request;
     for message in &request.messages {
         let (role, text) = match message {
             ModelMessage::System { text } => ("system", text.clone()),
@@ -63,11 +59,9 @@ fn show_preview(preview: &Json) -> Result<(), Failure> {
         show::line(tool.description.trim_end());
         show::line(&tool.parameters.to_string());
     }
-    let text = |field: &str| preview[field].as_str().unwrap_or_default();
     let (messages, tools) = (request.messages.len(), request.tools.len());
-    let (model, mode) = (text("model"), text("mode"));
+    let (model, mode) = (&preview.model, show::word(&preview.mode));
     show::note(&format!(
         "to {model}, mode {mode}: {messages} messages, {tools} tools"
     ));
-    Ok(())
 }

@@ -13,12 +13,12 @@ use std::{
 
 use callgate_agent::{Observation, RunReport};
 use callgate_contract::{Cancel, JournalId, Part, Stop};
-use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
+use callgate_server::control::call_running;
 use callgate_service::{
     Observer, Settings,
-    request::{Request, RunCode},
+    operations::{CancelRun, RunCode},
 };
 
 use crate::{
@@ -34,11 +34,12 @@ pub const INTERRUPTED: i32 = 130;
 const SHOWN_LINES: usize = 12;
 
 pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
+    let id = JournalId::fresh();
     let request = RunCode {
-        run: JournalId::fresh(),
+        run: Some(id),
         code: read_code(&run.file)?,
-        session: run.on_behalf.session()?,
-        user: run.on_behalf.user.clone(),
+        session: Some(run.on_behalf.session()?),
+        user: Some(run.on_behalf.user.clone()),
         timeout_seconds: run.timeout,
     };
     let settings = common.settings()?;
@@ -49,24 +50,19 @@ pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
         asked: Some(tell_asked),
         ..Observer::default()
     };
-    let id = request.run;
     let watching = tokio::spawn(on_interrupt(
         observer.cancel.clone(),
         client.is_outside().then_some((settings, id)),
     ));
-    let performed = client.perform(Request::Run(request), observer).await;
+    let performed = client.run_code(request, observer).await;
     watching.abort();
-    let shown = performed.map_err(Failure::from).and_then(|answer| {
-        let report: RunReport = super::read(answer)?;
-        if common.json {
-            show::json(&json!(report))
-        } else {
-            show_report(&report, streamed.load(Ordering::Relaxed))
-        }
-        Ok(exit_code(report.stop))
+    let shown = performed.map(|report| {
+        let streamed = streamed.load(Ordering::Relaxed);
+        common.show(&report, |report| show_report(report, streamed));
+        exit_code(report.stop)
     });
     client.close().await;
-    shown
+    Ok(shown?)
 }
 
 fn read_code(file: &Path) -> Result<String, Failure> {
@@ -107,9 +103,8 @@ async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, JournalId)>) 
     show::note("stopping the run; once more to leave at once");
     cancel.cancel();
     if let Some((settings, run)) = elsewhere {
-        let request = json!(Request::Cancel { run });
         // If it cannot be told, the second signal still works.
-        let _ = callgate_store::request(&settings.data, &request, drop).await;
+        let _ = call_running(&settings.data, &CancelRun { run }).await;
     }
     if interrupted().await {
         // The jailed processes die with us.

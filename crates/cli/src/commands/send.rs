@@ -7,10 +7,10 @@ use callgate_store::ApprovalState;
 use serde_json::{Value as Json, json};
 
 use super::run::{INTERRUPTED, interrupted, part, tell_asked};
-use callgate_server::control::Client;
+use callgate_server::control::{Client, call_running};
 use callgate_service::{
-    Hear, Observer, Settings,
-    request::{Event, Request, SendMessage},
+    Event, Hear, Observer, Settings,
+    operations::{SendMessage, StopTurn, TurnSummaryLine},
 };
 
 use crate::{
@@ -22,11 +22,14 @@ use crate::{
 
 pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
     let message = SendMessage {
-        text: read_text(send.text)?,
+        text: Some(read_text(send.text)?),
+        parts: Vec::new(),
         session: send.on_behalf.session()?,
-        user: send.on_behalf.user,
+        user: Some(send.on_behalf.user),
         mode: send.by.mode.map(Into::into),
         model: send.by.model.clone(),
+        wait: true,
+        idempotency_key: None,
     };
     let mut client = open(common, &send.by).await?;
     let as_json = common.json;
@@ -46,19 +49,15 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
         ..Observer::default()
     };
     let settings = common.settings()?;
-    let stop = Request::Stop {
+    let stop = StopTurn {
         session: message.session.clone(),
     };
     let elsewhere = client.is_outside().then_some((settings, stop));
     let watching = tokio::spawn(on_interrupt(observer.cancel.clone(), elsewhere));
-    let turn = client.perform(Request::Send(message), observer).await;
+    let turn = client.send_message(message, observer).await;
     watching.abort();
     let shown = turn.map(|turn| {
-        if as_json {
-            show::json(&turn)
-        } else {
-            show_turn(&turn)
-        }
+        common.show(&turn, show_turn);
         exit_code(&turn)
     });
     client.close().await;
@@ -94,7 +93,7 @@ fn read_text(text: String) -> Result<String, Failure> {
 }
 
 /// The first signal stops the turn, wherever it runs; the second ends us as we are.
-pub async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, Request)>) {
+pub async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, StopTurn)>) {
     if !interrupted().await {
         return;
     }
@@ -102,7 +101,7 @@ pub async fn on_interrupt(cancel: Cancel, elsewhere: Option<(Settings, Request)>
     cancel.cancel();
     if let Some((settings, stop)) = elsewhere {
         // If it cannot be told, the second signal still works.
-        let _ = callgate_store::request(&settings.data, &json!(stop), drop).await;
+        let _ = call_running(&settings.data, &stop).await;
     }
     if interrupted().await {
         // What was under way goes on from its record at the next start.
@@ -126,19 +125,18 @@ pub fn show_parts(parts: &[Part]) {
 }
 
 /// How the turn ended, in a line.
-pub fn show_turn(turn: &Json) {
-    let stop = turn["stop"].as_str().unwrap_or_default();
+pub fn show_turn(turn: &TurnSummaryLine) {
+    let stop = turn.stop.as_str();
     let colour = if is_good(turn) {
         Colour::Green
     } else {
         Colour::Red
     };
-    let calls = turn["calls"].as_array().map_or(0, Vec::len);
     show::note(&format!(
         "{} {}, {}",
         paint_note(colour, &format!("{stop}:")),
-        show::count(turn["rounds"].as_u64().unwrap_or(0), "round"),
-        show::count(calls as u64, "call"),
+        show::count(turn.rounds.into(), "round"),
+        show::count(turn.calls.len() as u64, "call"),
     ));
     if let Some(hint) = hint(stop) {
         show::note(&format!("{} {hint}", paint_note(Colour::Cyan, "hint:")));
@@ -155,11 +153,11 @@ fn hint(stop: &str) -> Option<&'static str> {
 }
 
 /// Answered, or heard in silence.
-pub fn is_good(turn: &Json) -> bool {
-    turn["stop"] == "answered" || turn["stop"] == "silent"
+pub fn is_good(turn: &TurnSummaryLine) -> bool {
+    turn.stop == "answered" || turn.stop == "silent"
 }
 
-fn exit_code(turn: &Json) -> ExitCode {
+fn exit_code(turn: &TurnSummaryLine) -> ExitCode {
     if is_good(turn) {
         ExitCode::SUCCESS
     } else {

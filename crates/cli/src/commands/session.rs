@@ -4,12 +4,15 @@ mod capsule;
 
 use std::process::ExitCode;
 
-use callgate_contract::Part;
-use serde_json::Value as Json;
+use callgate_contract::{Part, SessionKey};
+use callgate_service::operations::{
+    DescribeSession, ForkSession, ForkedSession, ListSessions, SessionDetails, SessionView,
+};
+use callgate_store::LogRole;
+use jiff::Timestamp;
+use serde::Serialize;
 
 use super::run::part;
-use callgate_service::request::Request;
-
 use crate::{
     args::{Common, Session, SessionCommand},
     connect::Purpose,
@@ -18,55 +21,71 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, session: Session) -> Result<ExitCode, Failure> {
-    let request = match &session.command {
-        SessionCommand::List => Request::Sessions,
-        SessionCommand::Show { key, limit } => Request::Session {
-            session: key.clone(),
-            limit: *limit,
-        },
-        SessionCommand::Fork { key, upto } => Request::Fork {
-            session: key.clone(),
-            upto: *upto,
-        },
-        SessionCommand::Export(export) => return capsule::export(common, export).await,
-        SessionCommand::Replay(replay) => return capsule::replay(common, replay).await,
-    };
-    let answer = super::ask(common, Purpose::Look, request).await?;
-    if common.json {
-        show::json(&answer);
-        return Ok(ExitCode::SUCCESS);
-    }
     match session.command {
-        SessionCommand::List => show_list(&answer),
-        SessionCommand::Show { .. } => show_one(&answer),
-        SessionCommand::Fork { .. } => {
-            let text = |field: &str| answer[field].as_str().unwrap_or_default();
-            show::line(text("conversation"));
-            show::note(&format!(
-                "the session goes on in this copy of {} messages; {} stays as it is",
-                answer["messages"],
-                text("from")
-            ));
+        SessionCommand::List => {
+            let every = |page| ListSessions { page };
+            let sessions: Vec<SessionView> = super::list(common, Purpose::Look, every).await?;
+            // The latest last, where one looks.
+            let lines: Vec<Line> = sessions.iter().rev().map(Line::from).collect();
+            common.show(&lines, |lines| show_list(lines));
         }
-        // Done above.
-        SessionCommand::Export(_) | SessionCommand::Replay(_) => {}
+        SessionCommand::Show { key, limit } => {
+            let one = DescribeSession {
+                session: key,
+                limit,
+            };
+            let details = super::call(common, Purpose::Look, one).await?;
+            common.show(&details, show_one);
+        }
+        SessionCommand::Fork { key, upto } => {
+            let fork = ForkSession { session: key, upto };
+            let forked = super::call(common, Purpose::Look, fork).await?;
+            common.show(&forked, show_forked);
+        }
+        SessionCommand::Export(export) => return capsule::export(common, &export).await,
+        SessionCommand::Replay(replay) => return capsule::replay(common, &replay).await,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_list(sessions: &Json) {
-    let sessions = sessions.as_array().map(Vec::as_slice).unwrap_or_default();
+/// A session in a list, without what only a running server knows of it.
+#[derive(Serialize)]
+struct Line<'a> {
+    session: &'a SessionKey,
+    conversations: usize,
+    last: Option<LastMessage<'a>>,
+}
+
+#[derive(Serialize)]
+struct LastMessage<'a> {
+    at: Timestamp,
+    role: LogRole,
+    parts: &'a [Part],
+}
+
+impl<'a> From<&'a SessionView> for Line<'a> {
+    fn from(view: &'a SessionView) -> Self {
+        Line {
+            session: &view.session,
+            conversations: view.conversations,
+            last: view.last.as_ref().map(|last| LastMessage {
+                at: last.at,
+                role: last.role,
+                parts: &last.parts,
+            }),
+        }
+    }
+}
+
+fn show_list(sessions: &[Line<'_>]) {
     let rows: Vec<Vec<String>> = sessions
         .iter()
         .map(|session| {
-            let key = session["session"].as_str().unwrap_or_default();
-            let last = &session["last"];
-            let at = last["at"].as_str().unwrap_or_default();
-            vec![
-                key.to_owned(),
-                minute(at).to_owned(),
-                show::shortened(&words(&last["parts"]), 48),
-            ]
+            let (at, said) = match &session.last {
+                Some(last) => (minute(last.at), words(last.parts)),
+                None => Default::default(),
+            };
+            vec![session.session.to_string(), at, show::shortened(&said, 48)]
         })
         .collect();
     show::data(&show::table(&rows));
@@ -75,15 +94,16 @@ fn show_list(sessions: &Json) {
     }
 }
 
-fn show_one(session: &Json) {
-    for row in session["log"].as_array().into_iter().flatten() {
-        let text = |field: &str| row[field].as_str().unwrap_or_default();
-        let who = match text("role") {
-            "user" => row["sender"]["id"].as_str().unwrap_or("user"),
-            role => role,
+fn show_one(session: &SessionDetails) {
+    for row in &session.log {
+        let who = match (row.role, &row.sender) {
+            (LogRole::User, Some(sender)) => sender.id.as_str(),
+            (LogRole::User, None) => "user",
+            (LogRole::Assistant, _) => "assistant",
+            (LogRole::System, _) => "system",
         };
-        let head = format!("{} {who}:", minute(text("at")));
-        let stopped = if row["unfinished"] == true {
+        let head = format!("{} {who}:", minute(row.at));
+        let stopped = if row.unfinished {
             paint(Colour::Dim, " [stopped before its end]")
         } else {
             String::new()
@@ -91,26 +111,31 @@ fn show_one(session: &Json) {
         show::line(&format!(
             "{} {}{stopped}",
             paint(Colour::Bold, &head),
-            words(&row["parts"])
+            words(&row.parts)
         ));
     }
-    let text = |field: &str| session[field].as_str().unwrap_or_default();
-    let count = |field: &str| session[field].as_array().map_or(0, Vec::len);
     show::note(&format!(
         "{}: {} answers; {} conversations, {} turns shown by --json",
-        text("session"),
-        text("persona"),
-        count("conversations"),
-        count("turns")
+        session.session,
+        session.persona,
+        session.conversations.len(),
+        session.turns.len()
     ));
 }
 
-/// Date and time to the minute, of an RFC 3339 time.
-fn minute(at: &str) -> &str {
-    at.get(..16).unwrap_or(at)
+fn show_forked(forked: &ForkedSession) {
+    show::line(&forked.conversation.to_string());
+    show::note(&format!(
+        "the session goes on in this copy of {} messages; {} stays as it is",
+        forked.messages, forked.from
+    ));
 }
 
-fn words(parts: &Json) -> String {
-    let parts: Vec<Part> = serde_json::from_value(parts.clone()).unwrap_or_default();
+/// Date and time to the minute.
+fn minute(at: Timestamp) -> String {
+    at.to_string().chars().take(16).collect()
+}
+
+fn words(parts: &[Part]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(" ")
 }

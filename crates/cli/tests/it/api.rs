@@ -190,7 +190,21 @@ fn code_and_calls_pass_the_gate() {
     let (status, problem) = site
         .server
         .api("POST", "/api/methods/now/call", &site.key, Some(&bad));
-    assert_eq!(status, 422, "{problem}");
+    assert_eq!(status, 400, "{problem}");
+    let hint = problem["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("`arguments`") && !hint.contains("--args"),
+        "{hint}"
+    );
+    let (status, problem) =
+        site.server
+            .api("POST", "/api/methods/nwo/call", &site.key, Some(&json!({})));
+    assert_eq!(
+        (status, &problem["type"]),
+        (404, &json!("not_found")),
+        "{problem}"
+    );
+    assert_eq!(problem["hint"], "GET /api/methods lists them");
 }
 
 #[test]

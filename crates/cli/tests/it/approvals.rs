@@ -31,7 +31,7 @@ fn a_run_that_stopped_is_continued_by_the_answer() {
     assert_eq!(approval["method"], "builtin/send_message");
     assert_eq!(approval["arguments"], json!({"text": "hello"}));
     assert_eq!(approval["session"], "cli:FriendMessage:operator");
-    assert_eq!(approval["run"], stopped.json()["run"]);
+    assert_eq!(approval["journal"], stopped.json()["run"]);
     assert_eq!(approval["state"], "pending");
 
     let id = approval["id"].to_string();

@@ -113,3 +113,17 @@ mod tests {
         assert_ne!(one, other);
     }
 }
+
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Shared<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<T>::json_schema(generator)
+    }
+}

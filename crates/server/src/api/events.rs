@@ -20,7 +20,7 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use callgate_service::{Heard, Subscription, Topic, Topics, Wish};
+use callgate_service::{EventEnvelope, Heard, Subscription, Topic, Topics, Wish};
 
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -28,6 +28,7 @@ pub(super) fn routes(routes: &mut Routes) {
     routes
         .add(Verb::Get, "/api/events", "What happens, live", events)
         .query::<Which>()
+        .gives::<EventEnvelope>()
         .media("text/event-stream");
 }
 

@@ -55,10 +55,6 @@ impl Piece {
         Ok(List { items, next })
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
-        self.cursor.as_deref()
-    }
-
     /// The cursor as a number, for lists that the database cuts.
     pub(super) fn after(&self) -> Result<Option<i64>, Problem> {
         let read = |cursor: &String| cursor.parse().map_err(|_| stale());

@@ -34,17 +34,9 @@ impl RequestShape {
 
     /// The schema of what the path does not name.
     pub(super) fn without_path(&self, schema: &Json) -> Json {
-        let mut rest = schema.clone();
-        if let Some(properties) = rest.get_mut("properties").and_then(Json::as_object_mut) {
-            properties.retain(|name, _| !self.in_path.contains(name));
-        }
-        if let Some(required) = rest.get_mut("required").and_then(Json::as_array_mut) {
-            required.retain(|name| {
-                let name = name.as_str().unwrap_or_default();
-                !self.in_path.iter().any(|known| known == name)
-            });
-        }
-        rest
+        without(schema, |name| {
+            self.in_path.iter().any(|known| known == name)
+        })
     }
 
     /// What a text in a path or query stands for.
@@ -59,6 +51,23 @@ impl RequestShape {
         let read = (number || is("boolean")).then(|| serde_json::from_str(text).ok());
         read.flatten().unwrap_or_else(|| text.into())
     }
+}
+
+/// The schema of a request without some of its fields.
+pub(super) fn without(schema: &Json, is_elsewhere: impl Fn(&str) -> bool) -> Json {
+    let mut rest = schema.clone();
+    if let Some(rest) = rest.as_object_mut() {
+        // The document holds them once for all.
+        rest.remove("components");
+        rest.remove("title");
+    }
+    if let Some(properties) = rest.get_mut("properties").and_then(Json::as_object_mut) {
+        properties.retain(|name, _| !is_elsewhere(name));
+    }
+    if let Some(required) = rest.get_mut("required").and_then(Json::as_array_mut) {
+        required.retain(|name| !name.as_str().is_some_and(&is_elsewhere));
+    }
+    rest
 }
 
 pub(super) async fn perform<O: Operation>(
@@ -86,6 +95,6 @@ pub(super) async fn perform<O: Operation>(
     Ok(Body(response))
 }
 
-fn unreadable(reason: &str) -> Problem {
+pub(super) fn unreadable(reason: &str) -> Problem {
     Problem::bad(reason).hint("GET /api/openapi.json describes every request")
 }

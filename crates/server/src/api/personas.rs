@@ -16,7 +16,6 @@ use super::{
     list::List,
     problem::Problem,
     route::{Routes, Verb},
-    sessions::page_session,
 };
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -178,7 +177,7 @@ async fn preview(
 ) -> Outcome<Json> {
     let session = match draft.session {
         Some(session) => session,
-        None => page_session(&access)?,
+        None => access.principal().session()?,
     };
     let overrule = Override {
         mode: Some(draft.mode),

@@ -65,10 +65,6 @@ impl Problem {
             .hint("`callgate plugin list` says how it is")
     }
 
-    pub(super) fn conflict(title: impl Into<String>) -> Self {
-        Problem::new(StatusCode::CONFLICT, "conflict", title)
-    }
-
     pub(crate) fn locked_out() -> Self {
         Problem::new(StatusCode::UNAUTHORIZED, "no_key", "this needs a key")
             .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")

@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     Api,
     access::{Scope, enter},
-    operation::{RequestShape, perform},
+    operation::{RequestShape, perform, without},
     problem::Problem,
 };
 
@@ -205,6 +205,13 @@ impl Describe<'_> {
     pub(super) fn takes<T: JsonSchema>(self) -> Self {
         let schema = self.0.schemas.subschema_for::<T>().to_value();
         self.change(|route| route.body = Some(schema))
+    }
+
+    /// An operation of which these fields come in other ways.
+    pub(super) fn takes_operation<O: Operation>(self, elsewhere: &[&str]) -> Self {
+        let schema = self.0.schemas.root_schema_for::<O>().to_value();
+        let rest = without(&schema, |name| elsewhere.contains(&name));
+        self.change(|route| route.body = Some(rest))
     }
 
     /// The body is no JSON.

@@ -14,7 +14,6 @@ use super::{
     list::List,
     problem::Problem,
     route::{Routes, Verb},
-    view::id,
 };
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -177,9 +176,9 @@ impl From<PastCall> for LastCall {
             None => (None, None),
         };
         LastCall {
-            journal: id(call.journal),
+            journal: call.journal.0.to_string(),
             sequence: call.sequence,
-            turn: call.turn.map(id),
+            turn: call.turn.map(|id| id.0.to_string()),
             at,
             session: call.session,
             user: call.user,

@@ -2,10 +2,10 @@
 
 use callgate_agent::CallReport;
 use callgate_contract::SessionKey;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value as Json;
 
-use crate::{logs::LogLine, operations::ApprovalView};
+use crate::{JobState, LogLine, operations::ApprovalView};
 
 /// What a reader can choose to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Topics {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum News {
     /// It was asked or answered.
@@ -81,14 +81,14 @@ pub enum News {
 }
 
 /// A new line of a job, or its new state.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JobNews {
     pub id: String,
-    pub state: Json,
+    pub state: JobState,
     pub line: Option<String>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunNews {
     pub run: String,
     #[serde(skip)]

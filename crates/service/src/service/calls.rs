@@ -11,21 +11,30 @@ use serde_json::Value as Json;
 
 use super::Service;
 use crate::{
-    ServiceError,
-    operations::{CallResult, ContinuedReport},
-    request::CallMethod,
+    Hint, Principal, ServiceError,
+    operations::{CallMethod, CallResult, ContinuedReport},
 };
 
 impl Service {
-    pub async fn call_method(&self, request: CallMethod) -> Result<CallResult, ServiceError> {
+    pub(crate) async fn call_method(
+        &self,
+        principal: &Principal,
+        request: CallMethod,
+    ) -> Result<CallResult, ServiceError> {
         let arguments = arguments(request.arguments)?;
-        self.offer_personas().await?;
+        self.wait_for_methods(principal, Some(&request.name))
+            .await?;
+        let session = match request.session {
+            Some(session) => session,
+            None => principal.session()?,
+        };
+        let user = request.user.unwrap_or_else(|| principal.user());
         let id = JournalId::fresh();
         let held = self.running.enter(id, Cancel::default());
-        let surface = self.surface(&request.method, request.role);
-        let mut caller = self.caller(request.session, request.user, surface, id);
-        caller.role = request.role;
-        let made = self.make(&caller, &request.method, arguments).await?;
+        let surface = self.surface(&request.name, principal.role());
+        let mut caller = self.caller(session, user, surface, id);
+        caller.role = principal.role();
+        let made = self.make(&caller, &request.name, arguments).await?;
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))
             && let Some(continued) = self.continue_answered(id).await
@@ -34,6 +43,20 @@ impl Service {
             return Ok(result);
         }
         Ok(made?)
+    }
+
+    /// At the terminal nothing else goes on: what is still on its way is waited for, unless the method
+    /// that is asked for is there already. A server does not keep callers waiting.
+    pub(crate) async fn wait_for_methods(
+        &self,
+        principal: &Principal,
+        method: Option<&str>,
+    ) -> Result<(), ServiceError> {
+        if let Principal::Terminal = principal {
+            self.with_plugins().await;
+            self.with_servers(method).await;
+        }
+        self.offer_personas().await
     }
 
     /// The operator may call whatever an AI may, from the side that the method is open to.
@@ -58,7 +81,7 @@ impl Service {
         let Some(asked) = asked else {
             return Err(ServiceError::refused(
                 format!("nothing was asked for {}", start.id.0),
-                "make the call anew with `callgate call`",
+                "make the call anew",
             ));
         };
         let arguments = arguments(asked.ask.arguments)?;
@@ -87,16 +110,18 @@ impl Service {
     }
 }
 
+/// Left out, there are none.
 fn arguments(json: Json) -> Result<Arguments, ServiceError> {
     let read = |json: Json| {
         value_json::from_json(json).map_err(|error| {
-            ServiceError::refused(
+            ServiceError::invalid(
                 format!("the arguments hold {error}"),
                 "docs: {\"$type\", \"value\"} stands for what JSON cannot say",
             )
         })
     };
     match json {
+        Json::Null => Ok(Arguments::default()),
         Json::Array(items) => Ok(Arguments {
             positional: items.into_iter().map(read).collect::<Result<_, _>>()?,
             named: Vec::new(),
@@ -109,9 +134,9 @@ fn arguments(json: Json) -> Result<Arguments, ServiceError> {
                 named: named.collect::<Result<_, ServiceError>>()?,
             })
         }
-        other => Err(ServiceError::refused(
+        other => Err(ServiceError::invalid(
             format!("the arguments are {other}"),
-            "give a JSON object by name, or an array by position",
+            Hint::Arguments,
         )),
     }
 }

@@ -8,16 +8,23 @@ use std::{
     time::Duration,
 };
 
-use callgate_agent::{RunReport, Task};
-use callgate_contract::{Cancel, JournalId, Stop, Surface};
+use callgate_agent::{CallReport, RunReport, Task, TurnEvent, Watch};
+use callgate_contract::{Cancel, JournalId, SessionKey, Stop, Surface};
 use callgate_store::ApprovalState;
 use parking_lot::Mutex;
 
 use super::{Observer, Service};
-use crate::{ServiceError, operations::ContinuedReport, request::RunCode};
+use crate::{
+    News, Principal, RunNews, ServiceError,
+    operations::{ContinuedReport, RunCode},
+};
 
 /// How often a run at the terminal looks whether it waits for an approval.
 const LOOK: Duration = Duration::from_millis(250);
+/// That a run may be allowed.
+const MAX_SECONDS: u64 = 3_600;
+
+type Announce = dyn Fn(Option<&str>, Option<CallReport>) + Send + Sync;
 
 /// A mutex, since runs begin and end on any thread; held for a map operation only.
 #[derive(Default)]
@@ -54,31 +61,50 @@ impl Drop for Held {
 }
 
 impl Service {
-    pub async fn run(
+    /// Runs code in the sandbox. What it prints and calls is told to the observer, and to whoever
+    /// listens at this process.
+    pub async fn run_code(
         &self,
+        principal: &Principal,
         request: RunCode,
         observer: Observer,
     ) -> Result<RunReport, ServiceError> {
-        let id = request.run;
+        self.wait_for_methods(principal, None).await?;
+        let id = request.run.unwrap_or_else(JournalId::fresh);
         let Some(held) = self.running.enter(id, observer.cancel.clone()) else {
-            return Err(ServiceError::refused(
-                format!("run {} is being executed", id.0),
-                "leave out its id",
-            ));
+            let message = format!("run {} is being executed", id.0);
+            return Err(ServiceError::conflict(message, "leave out its id"));
         };
-        self.offer_personas().await?;
-        let caller = self.caller(request.session, request.user, Surface::Code, id);
+        let session = match request.session {
+            Some(session) => session,
+            None => principal.session()?,
+        };
+        let user = request.user.unwrap_or_else(|| principal.user());
+        let mut caller = self.caller(session.clone(), user, Surface::Code, id);
+        caller.role = principal.role();
         let limits = request.timeout_seconds.map(|seconds| {
             let mut limits = self.config.limits();
-            limits.wall = Duration::from_secs(seconds);
+            limits.wall = Duration::from_secs(seconds.clamp(1, MAX_SECONDS));
             // Who allows that much time means code that uses it.
             limits.cpu = limits.cpu.max(limits.wall);
             limits
         });
+        let announce = self.announcing(id, session);
+        let (on_call, mut output) = (announce.clone(), observer.output);
         let task = Task {
             limits,
-            output: observer.output,
-            watch: observer.watch,
+            output: Some(Box::new(move |text| {
+                announce(Some(text), None);
+                if let Some(output) = &mut output {
+                    output(text);
+                }
+            })),
+            watch: Watch::new(move |event| {
+                if let TurnEvent::Call { call } = &event {
+                    on_call(None, Some(call.clone()));
+                }
+                observer.watch.tell(event);
+            }),
             cancel: observer.cancel,
             ..Task::new(request.code)
         };
@@ -98,6 +124,24 @@ impl Service {
             return Ok(*report);
         }
         Ok(report)
+    }
+
+    /// Tells those who listen what a run prints and calls.
+    fn announcing(&self, run: JournalId, session: SessionKey) -> Arc<Announce> {
+        let live = self.live.clone();
+        Arc::new(move |output, call| {
+            live.announce(&News::Run(RunNews {
+                run: run.0.to_string(),
+                session: session.clone(),
+                output: output.map(str::to_owned),
+                call,
+            }));
+        })
+    }
+
+    /// False if it does not run here.
+    pub(crate) fn cancel_run(&self, run: JournalId) -> bool {
+        self.running.cancel(run)
     }
 
     /// Executes `id` again if all it stopped to wait for is answered by now; `None` if it still

@@ -3,15 +3,20 @@
 use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
-use callgate_contract::{JournalId, Message, Mode, Part, Role, SessionKey};
+use callgate_contract::{JournalId, Message, Part, SessionKey};
 use callgate_store::{Incoming, Sender};
 use parking_lot::Mutex;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
-    Event, Hear, ServiceError, operations::ContinuedTurn, remote::OPERATOR, request::SendMessage,
+    Event, Hear, Live, Principal, ServiceError,
+    operations::{ContinuedTurn, SendMessage, SentMessage},
+    remote::OPERATOR,
 };
+
+/// Of the name that a sender gives a message.
+const LONGEST_NAME: usize = 255;
 
 impl Service {
     pub async fn agent(&self) -> Result<Agent, ServiceError> {
@@ -56,76 +61,106 @@ impl Service {
         Ok(agent)
     }
 
-    /// What waits for the session goes out first, then the message goes through the pipeline.
-    pub(super) async fn send(
+    /// At the terminal it is waited for; a server that has just begun says so.
+    pub(crate) async fn agent_for(&self, principal: &Principal) -> Result<Agent, ServiceError> {
+        match principal {
+            Principal::Terminal => self.agent().await,
+            Principal::Key(_) => {
+                let agent = self.agent.get().cloned();
+                agent.ok_or_else(ServiceError::starting)
+            }
+        }
+    }
+
+    /// What waits for the session goes out first, then the message goes through the pipeline. `None` if
+    /// it is stored and nobody waits for what follows.
+    pub async fn send_message(
         &self,
+        principal: &Principal,
         message: SendMessage,
         observer: Observer,
-    ) -> Result<Json, ServiceError> {
-        let agent = self.agent().await?;
-        let session = message.session;
-        let role = role_at_the_terminal(&message.user);
+    ) -> Result<Option<SentMessage>, ServiceError> {
+        let mut parts: Vec<Part> = message.text.into_iter().map(Part::text).collect();
+        parts.extend(message.parts);
+        if parts.is_empty() {
+            let what = "there is nothing in this message";
+            return Err(ServiceError::invalid(what, "give text or parts"));
+        }
+        let agent = self.agent_for(principal).await?;
+        let (session, own) = (message.session, principal.user());
+        let user = message.user.unwrap_or_else(|| own.clone());
         let incoming = Incoming {
             session: session.clone(),
             sender: Sender {
-                id: message.user.clone(),
-                name: message.user,
+                id: user.clone(),
+                name: user.clone(),
             },
-            parts: vec![Part::text(message.text)],
-            message_id: None,
+            parts: parts.clone(),
+            message_id: message
+                .idempotency_key
+                .map(|key| message_id(principal, &key))
+                .transpose()?,
             hidden: false,
             mentioned: true,
         };
         let overrule = Override {
             mode: message.mode,
             model: message.model,
-            role,
+            // Whoever is spoken for has the rights of their own.
+            role: (user == own).then(|| principal.role()),
             debounce: Some(Duration::ZERO),
         };
-        let hear = observer.events.unwrap_or_else(|| Arc::new(|_| true));
-        let _listening = self.live.listen(&session, hear.clone());
-        agent.deliver(&session).await;
+        let followed = observer.events.map(|hear| {
+            let listening = self.live.listen(&session, hear.clone());
+            (hear, listening)
+        });
+        let hear = followed.as_ref().map(|(hear, _)| hear.clone());
+        if hear.is_some() {
+            agent.deliver(&session).await;
+        }
+        let seen = Seen::default();
+        let watch = seen.watch(self.live.clone(), session.clone(), hear.clone());
+        let accepted = agent.accept(incoming, overrule, watch).await?;
+        if accepted.parts() != parts {
+            return Err(ServiceError::conflict(
+                "this key was given to another message",
+                "an Idempotency-Key names one message: give each its own",
+            ));
+        }
+        if !message.wait {
+            accepted.leave();
+            return Ok(None);
+        }
         let stopping = async {
             observer.cancel.cancelled().await;
             agent.stop(&session);
             pending::<Infallible>().await
         };
-        let calls = Calls::default();
+        let telling = async {
+            match &hear {
+                Some(hear) => self.tell_approvals(&session, hear).await,
+                None => pending().await,
+            }
+        };
         let arrived = tokio::select! {
-            arrived = agent.arrive(incoming, overrule, calls.watch(hear.clone())) => arrived?,
-            never = self.tell_approvals(&session, &hear) => match never {},
+            arrived = accepted.outcome() => arrived?,
+            never = telling => match never {},
             never = stopping => match never {},
         };
-        Ok(told(&arrived, calls.taken()))
+        Ok(Some(seen.into_sent(arrived)))
     }
 
     /// Until the asker leaves.
-    pub(super) async fn listen(
+    pub async fn listen(
         &self,
         session: &SessionKey,
         observer: Observer,
-    ) -> Result<Json, ServiceError> {
+    ) -> Result<Infallible, ServiceError> {
         let agent = self.agent().await?;
         let hear = observer.events.unwrap_or_else(|| Arc::new(|_| true));
         let _listening = self.live.listen(session, hear.clone());
         agent.deliver(session).await;
-        match self.tell_approvals(session, &hear).await {}
-    }
-
-    pub(super) async fn prompt(
-        &self,
-        session: &SessionKey,
-        user: &str,
-        mode: Option<Mode>,
-    ) -> Result<Json, ServiceError> {
-        let agent = self.agent().await?;
-        let overrule = Override {
-            mode,
-            role: role_at_the_terminal(user),
-            ..Override::default()
-        };
-        let preview = agent.preview(session, user, overrule).await?;
-        Ok(json!(preview))
+        Ok(self.tell_approvals(session, &hear).await)
     }
 
     /// Has this turn, or another one, its session now?
@@ -178,52 +213,50 @@ impl Service {
     }
 }
 
-/// Whoever can type commands on this data directory is its operator. Speaking for somebody else, they
-/// have that one's rights.
-fn role_at_the_terminal(user: &str) -> Option<Role> {
-    (user == OPERATOR).then_some(Role::Operator)
+/// As the log knows the message: the name is the principal's own, and none that a platform gave.
+fn message_id(principal: &Principal, name: &str) -> Result<String, ServiceError> {
+    let printable = name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if !printable || !(1..=LONGEST_NAME).contains(&name.len()) {
+        return Err(ServiceError::invalid(
+            "this Idempotency-Key cannot be used",
+            format!("give 1 to {LONGEST_NAME} printable ASCII characters"),
+        ));
+    }
+    let owner = match principal {
+        Principal::Terminal => OPERATOR,
+        Principal::Key(key) => &key.id,
+    };
+    Ok(format!("api:{owner}:{name}"))
 }
 
 /// What was seen of one message's turn, also where a plugin asked for it. A mutex, since calls may be
 /// made side by side; held for a push.
 #[derive(Clone, Default)]
-struct Calls(Arc<Mutex<Seen>>);
+struct Seen(Arc<Mutex<(Vec<CallReport>, Option<TurnReport>)>>);
 
-#[derive(Default)]
-struct Seen {
-    calls: Vec<CallReport>,
-    ended: Option<TurnReport>,
-}
-
-impl Calls {
-    fn watch(&self, hear: Hear) -> Watch {
+impl Seen {
+    /// Told to those who subscribed, too.
+    fn watch(&self, live: Arc<Live>, session: SessionKey, hear: Option<Hear>) -> Watch {
         let seen = self.0.clone();
         Watch::new(move |event| {
-            let mut seen = seen.lock();
             match &event {
-                TurnEvent::Call { call } => seen.calls.push(call.clone()),
-                TurnEvent::Finished { report } => seen.ended = Some(report.clone()),
+                TurnEvent::Call { call } => seen.lock().0.push(call.clone()),
+                TurnEvent::Finished { report } => seen.lock().1 = Some(report.clone()),
                 _ => {}
             }
-            drop(seen);
-            hear(Event::Turn(event));
+            if let Some(hear) = &hear {
+                hear(Event::Turn(event.clone()));
+            }
+            live.tell(&session, Event::Turn(event));
         })
     }
 
-    fn taken(&self) -> Seen {
-        std::mem::take(&mut self.0.lock())
+    fn into_sent(self, arrived: Arrived) -> SentMessage {
+        let (calls, ended) = std::mem::take(&mut *self.0.lock());
+        SentMessage {
+            arrived,
+            calls,
+            ended,
+        }
     }
-}
-
-fn told(arrived: &Arrived, seen: Seen) -> Json {
-    let Seen { calls, ended } = seen;
-    let (rounds, stop) = match (arrived, &ended) {
-        (Arrived::Turn(report), _) | (Arrived::Taken, Some(report)) => (
-            report.rounds,
-            report.stop.map_or(json!("approval"), |stop| json!(stop)),
-        ),
-        (Arrived::Command | Arrived::Joined | Arrived::Taken, _) => (0, json!("answered")),
-        (Arrived::Heard | Arrived::Repeated, _) => (0, json!("silent")),
-    };
-    json!({ "type": "turn", "rounds": rounds, "stop": stop, "calls": calls })
 }

@@ -200,6 +200,11 @@ fn methods(site: &mut Site) {
             json!({ "code": code, "session": SESSION }),
         );
     }
+    site.post(
+        "/api/runs/{run}/cancel",
+        &["01a1e1ea-dec0-7712-9701-34549e186ecd"],
+        json!({}),
+    );
     site.get("/api/statistics", &[]);
 }
 
