@@ -77,6 +77,43 @@ test("S-04, S-11: each answer carries its own request id, of any type", async ()
   assert.equal((await slow).result, "rested");
 });
 
+test("S-04: a request id that is used again is another call", async () => {
+  const data = { requestId: "123", functionName: "note", args: ["again"], target: "server" };
+  const counts = [];
+  for (let time = 0; time < 3; time++) counts.push((await ask(socket, "FUNCTION_CALL", data)).result);
+  assert.deepEqual(counts, [counts[0], counts[0] + 1, counts[0] + 2]);
+});
+
+test("S-04: for a client that says once, it is answered from the record, also after kill -9", async () => {
+  const other = { ...auth, clientId: "counter" };
+  let asked = 0;
+  const counts = async () => {
+    const counter = await scene.connect("/function_call", other);
+    counter.on("FUNCTION_CALL", (data, reply) => reply({ success: true, result: ++asked }));
+  };
+  await counts();
+  const here = { requestId: "a", once: true, functionName: "note", args: ["once"], target: "server" };
+  const there = { ...here, requestId: "b", target: "counter" };
+  const made = [await ask(socket, "FUNCTION_CALL", here), await ask(socket, "FUNCTION_CALL", there)];
+  assert.ok(made.every((answer) => answer.success), JSON.stringify(made));
+  // Cut off while it is made: nobody knows whether it was, so it is not made again.
+  const cut = { ...here, requestId: "c", functionName: "nap", args: [20] };
+  socket.emit("FUNCTION_CALL", cut, () => {});
+  assert.equal((await call(socket, "add", [0, 1])).result, 1);
+  await scene.restart();
+  socket = await scene.connect("/function_call", auth);
+  await counts();
+  assert.deepEqual(await ask(socket, "FUNCTION_CALL", here), made[0]);
+  assert.deepEqual(await ask(socket, "FUNCTION_CALL", there), made[1]);
+  assert.equal(asked, 1, "the other client was asked once");
+  // The worker is new and has counted nothing yet.
+  assert.equal((await call(socket, "note", ["first"])).result, 1, "nothing was noted again");
+  const unknown = await ask(socket, "FUNCTION_CALL", cut);
+  assert.match(unknown.error.message, /unknown/);
+  const reused = await ask(socket, "FUNCTION_CALL", { ...here, args: ["another"] });
+  assert.match(reused.error.message, /requestId/);
+});
+
 test("S-06: arguments arrive in order; an object is one, nothing is none", async () => {
   const args = [1, "a", null, { k: [2] }];
   assert.deepEqual((await call(socket, "echo", args)).result, args);

@@ -83,7 +83,7 @@ test("a call repeated after the connection broke has one effect and one answer",
     reconnectionDelay: 50,
     transports: ["websocket"],
   });
-  const data = { requestId: "once", functionName: "note", args: ["x", 1], target: "server" };
+  const data = { requestId: "kept", once: true, functionName: "note", args: ["x", 1], target: "server" };
   const lost = ask(socket, "FUNCTION_CALL", data);
   lost.catch(() => {});
   // The call is on its way before the connection goes.
@@ -92,7 +92,7 @@ test("a call repeated after the connection broke has one effect and one answer",
   socket.io.engine.close();
   await again;
   const answer = await ask(socket, "FUNCTION_CALL", data);
-  assert.deepEqual(answer, { requestId: "once", success: true, result: 1 });
+  assert.deepEqual(answer, { requestId: "kept", success: true, result: 1 });
   const count = await call(socket, "note", ["y"]);
   assert.equal(count.result, 2, "the first call's effect was made once");
 });

@@ -1,5 +1,5 @@
-//! Calls that clients named: asking again under the same name finds the journal of the first call,
-//! also after a restart.
+//! Calls that clients want made once: asking again under the same name finds the journal of the first
+//! call, also after a restart.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::{
 pub struct Requests<'a>(pub(crate) &'a Database);
 
 impl Requests<'_> {
-    /// The journal under which the call is or was made. A name stands for the last call made by
-    /// it: another call under the same name, or the same one after `window`, gets a new journal.
+    /// The journal under which the call is or was made. For `window` a name stands for the call that
+    /// was first made under it, and for no other.
     pub async fn claim(
         &self,
         asker: &str,
@@ -33,35 +33,27 @@ impl Requests<'_> {
             .bind(since)
             .execute(writer.connection())
             .await?;
-        let found = sqlx::query("SELECT journal FROM request WHERE id = $1 AND call = $2")
+        let found = sqlx::query("SELECT call, journal FROM request WHERE id = $1")
             .bind(id.clone())
-            .bind(call.clone())
             .fetch_optional(writer.connection())
             .await?;
         let claim = match found {
-            Some(row) => Claim {
-                journal: row::read_journal(get(&row, "journal")?)?,
-                repeated: true,
-            },
-            None => Claim {
-                journal: JournalId::fresh(),
-                repeated: false,
-            },
+            Some(row) if get::<String>(&row, "call")? != call => Claim::OtherCall,
+            Some(row) => Claim::Repeated(row::read_journal(get(&row, "journal")?)?),
+            None => {
+                let journal = JournalId::fresh();
+                let insert =
+                    "INSERT INTO request (id, call, journal, made_at) VALUES ($1, $2, $3, $4)";
+                sqlx::query(insert)
+                    .bind(id)
+                    .bind(call)
+                    .bind(journal.0.to_string())
+                    .bind(row::now())
+                    .execute(writer.connection())
+                    .await?;
+                Claim::First(journal)
+            }
         };
-        if !claim.repeated {
-            let insert = sqlx::query(
-                "INSERT INTO request (id, call, journal, made_at) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (id) DO UPDATE SET
-                     call = excluded.call, journal = excluded.journal, made_at = excluded.made_at",
-            );
-            insert
-                .bind(id)
-                .bind(call)
-                .bind(claim.journal.0.to_string())
-                .bind(row::now())
-                .execute(writer.connection())
-                .await?;
-        }
         writer.commit().await?;
         Ok(claim)
     }
@@ -69,8 +61,11 @@ impl Requests<'_> {
 
 /// Where a named call is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
-    pub journal: JournalId,
+pub enum Claim {
+    /// Nobody asked under this name before.
+    First(JournalId),
     /// The call was made before, or is being made.
-    pub repeated: bool,
+    Repeated(JournalId),
+    /// The name stands for a call of other words.
+    OtherCall,
 }

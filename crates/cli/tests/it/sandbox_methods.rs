@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::scene::{Said, Scene, finish};
 
-fn example(name: &str) -> String {
+pub fn example(name: &str) -> String {
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins");
     examples.join(name).to_str().unwrap().to_owned()
 }

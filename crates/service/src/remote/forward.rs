@@ -5,17 +5,16 @@
 use std::{pin::pin, sync::Weak, task::Poll, time::Duration};
 
 use callgate_contract::{
-    Binding, BoxFuture, CallContext, Caller, Effect, Exposure, JournalId, Kind, Method,
-    MethodError, MethodInfo, Onlooker, Origin, Progress, Reply, Value, json as value_json,
+    Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
+    MethodInfo, Origin, Progress, Reply, Value, json as value_json,
 };
-use callgate_gate::CallError;
 use futures_util::{StreamExt, poll, stream::FuturesUnordered};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Call, Peer, Remote, Shared, Unanswered,
+    Peer, Remote, Shared, Unanswered,
     access::Need,
-    function_call::{self, EVENT, NAMESPACE},
+    function_call::{EVENT, NAMESPACE},
 };
 
 pub(super) const METHOD: &str = "call_client";
@@ -28,27 +27,6 @@ pub(super) struct CallClient {
     within: Duration,
     /// Weak: the gate, which holds this method, is part of it.
     remote: Weak<Shared>,
-}
-
-/// Calls it with the words of a `FUNCTION_CALL`. `onlooker` is told once they were put to the client.
-pub(super) async fn call(call: &Call, onlooker: Onlooker) -> Result<Json, CallError> {
-    let caller = function_call::caller(&call.peer, JournalId::fresh());
-    let broken = |source| CallError::Store {
-        method: METHOD.to_owned(),
-        source,
-    };
-    let given = function_call::arguments(vec![call.first().clone()]);
-    let given = given.map_err(|message| CallError::Failed {
-        method: METHOD.to_owned(),
-        message,
-        detail: None,
-    })?;
-    let made = call
-        .remote
-        .gate()
-        .call_alone(&caller, METHOD, given, onlooker);
-    let made = made.await.map_err(broken)?;
-    made.map(|outcome| value_json::to_json(&outcome.value))
 }
 
 impl CallClient {

@@ -4,8 +4,8 @@
 use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use callgate_contract::{
-    Arguments, BoxFuture, Budget, Caller, Effect, Grant, JournalId, Onlooker, Origin, Role,
-    Surface, json as value_json,
+    Arguments, BoxFuture, Budget, Caller, Grant, JournalId, Onlooker, Origin, Role, Surface,
+    json as value_json,
 };
 use callgate_gate::{CallError, CallRequest};
 use serde_json::{Value as Json, json};
@@ -14,8 +14,9 @@ use tokio::sync::Notify;
 use super::{
     Answer, Call, Namespace, Peer, Remote, Rights,
     access::Need,
-    clients, forward, offers, progress, record,
-    repeats::{Asked, Repeats},
+    clients, forward, offers, progress,
+    record::{self, GateCall},
+    repeats::InFlightCalls,
 };
 
 pub(super) const NAMESPACE: &str = "/function_call";
@@ -26,9 +27,9 @@ const LIMIT: Duration = Duration::from_secs(3600);
 const MESSAGES: u64 = 100;
 
 pub(super) fn namespace() -> Namespace {
-    let repeats = Arc::new(Repeats::default());
+    let calls = Arc::new(InFlightCalls::default());
     Namespace::new(NAMESPACE)
-        .on(EVENT, move |call| function_call(repeats.clone(), call))
+        .on(EVENT, move |call| function_call(calls.clone(), call))
         .on("REGISTER_FUNCTIONS", offers::register)
         .on(progress::EVENT, progress::told)
         .on_joined(clients::moved)
@@ -46,6 +47,9 @@ pub(super) struct Request {
     pub(super) function: String,
     pub(super) arguments: Vec<Json>,
     pub(super) target: String,
+    /// Asked for again under its id it is not made again, but answered from the record. Compat(newage): a
+    /// client that does not say so may use one constant id for all its calls, and each of them is made.
+    pub(super) once: bool,
     /// The client wants to hear how far its call has come.
     looks_on: bool,
 }
@@ -53,11 +57,18 @@ pub(super) struct Request {
 impl Request {
     fn read(data: &Json) -> Result<Self, &'static str> {
         let text = |field: &str| data.get(field).and_then(Json::as_str).map(str::to_owned);
+        let says = |field: &str| data.get(field) == Some(&Json::Bool(true));
         if !data.is_object() {
             return Err("A call is an object with requestId, functionName, args and target.");
         }
+        let id = data.get("requestId").cloned().unwrap_or_default();
+        let once = says("once");
+        if once && id.is_null() {
+            return Err("A call that is to be made once needs a requestId.");
+        }
         Ok(Request {
-            id: data.get("requestId").cloned().unwrap_or_default(),
+            id,
+            once,
             function: text("functionName").ok_or("functionName is missing or no text.")?,
             arguments: match data.get("args") {
                 None | Some(Json::Null) => Vec::new(),
@@ -67,20 +78,33 @@ impl Request {
                 Some(_) => return Err("args is an array, or one object."),
             },
             target: text("target").ok_or("target is missing: 'server' or the id of a client.")?,
-            looks_on: data.get("progress") == Some(&Json::Bool(true)),
+            looks_on: says("progress"),
         })
     }
 
-    pub(super) fn onlooker(&self, peer: &Peer) -> Onlooker {
+    fn onlooker(&self, peer: &Peer) -> Onlooker {
         if self.looks_on {
             progress::of_call(peer, &self.id)
         } else {
             Onlooker::default()
         }
     }
+
+    /// What tells this call from all others that are being made, if it is to be made once.
+    fn identity(&self, peer: &Peer) -> Option<String> {
+        let call = json!([
+            peer.user(),
+            peer.client(),
+            self.id,
+            self.target,
+            self.function,
+            self.arguments
+        ]);
+        self.once.then(|| call.to_string())
+    }
 }
 
-async fn function_call(repeats: Arc<Repeats>, call: Call) -> Answer {
+async fn function_call(calls: Arc<InFlightCalls>, call: Call) -> Answer {
     if !call.wants_answer {
         tracing::info!(
             client = call.peer.client(),
@@ -96,14 +120,14 @@ async fn function_call(repeats: Arc<Repeats>, call: Call) -> Answer {
         }
     };
     if request.target == "server" {
-        here(repeats, call, request).await
+        here(&calls, call, request).await
     } else {
-        elsewhere(repeats, call, request).await
+        elsewhere(&calls, call, request).await
     }
 }
 
 /// One of our methods.
-async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
+async fn here(calls: &InFlightCalls, call: Call, request: Request) -> Answer {
     let Call { remote, peer, .. } = call;
     let caller = caller(&peer, JournalId::NONE);
     if remote.is_loading() && remote.gate().find_for(&caller, &request.function).is_none() {
@@ -112,25 +136,36 @@ async fn here(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
     if remote.gate().is_passing(&caller, &request.function) {
         return Answer::Ack(passing(&remote, &caller, &peer, request).await);
     }
-    let method = remote.gate().find_for(&caller, &request.function);
-    let ours = method
-        .as_ref()
+    let ours = remote
+        .gate()
+        .find_for(&caller, &request.function)
         .is_some_and(|method| method.info().origin == Origin::Builtin);
-    let effect = method.map_or(Effect::Effectful, |method| method.info().effect);
-    let asked = Asked::new(&peer, &request, effect);
-    let making = async move {
-        let again = repeats.clone();
-        let make = async move {
-            let result = record::call(&remote, &peer, &request, effect).await;
-            shaped(&request.id, &request.function, result)
+    let making = joined(calls, request.identity(&peer), async move {
+        let call = GateCall {
+            method: &request.function,
+            arguments: request.arguments.clone(),
+            onlooker: request.onlooker(&peer),
         };
-        again.answer(asked, make).await
-    };
+        let made = record::call(&remote, &peer, &request, call).await;
+        shaped(&request.id, &request.function, made)
+    });
     if ours {
         // In order with what the client sends before and after.
         Answer::Ack(making.await)
     } else {
         begun(making).await
+    }
+}
+
+/// The answer of `make`, or of the same call that is being made already.
+fn joined(
+    calls: &InFlightCalls,
+    identity: Option<String>,
+    make: impl Future<Output = Json> + Send + 'static,
+) -> BoxFuture<'static, Json> {
+    match identity {
+        Some(identity) => Box::pin(calls.join(identity, Box::pin(make))),
+        None => Box::pin(make),
     }
 }
 
@@ -214,24 +249,25 @@ fn told(function: &str, error: &CallError) -> String {
 
 /// A function of another client, which is a call of our method that reaches it. The next event begins
 /// when this one was put to the client, so that calls arrive in the order in which they were made.
-async fn elsewhere(repeats: Arc<Repeats>, call: Call, request: Request) -> Answer {
+async fn elsewhere(calls: &InFlightCalls, call: Call, request: Request) -> Answer {
     let standing = call.peer.standing();
     if !standing.may(Need::Client) {
         let reason = standing.refusal(call.peer.client(), Need::Client);
         return Answer::Ack(failure(&request.id, &reason));
     }
-    let asked = Asked::new(&call.peer, &request, Effect::Effectful);
     let put = Arc::new(Notify::new());
     let onlooker = {
         let put = put.clone();
         Onlooker::new(move |_| put.notify_one())
     };
-    let mut making: BoxFuture<'static, Json> = Box::pin(async move {
-        let make = async {
-            let made = forward::call(&call, onlooker).await;
-            shaped(&request.id, forward::METHOD, made)
+    let mut making = joined(calls, request.identity(&call.peer), async move {
+        let forwarded = GateCall {
+            method: forward::METHOD,
+            arguments: vec![call.first().clone()],
+            onlooker,
         };
-        repeats.answer(asked, make).await
+        let made = record::call(&call.remote, &call.peer, &request, forwarded).await;
+        shaped(&request.id, forward::METHOD, made)
     });
     tokio::select! {
         biased;
@@ -242,8 +278,7 @@ async fn elsewhere(repeats: Arc<Repeats>, call: Call, request: Request) -> Answe
 
 /// `answer`, begun before the events behind it, so that calls arrive in the order in which they were
 /// made, and finished beside them.
-async fn begun(answer: impl Future<Output = Json> + Send + 'static) -> Answer {
-    let mut answer: BoxFuture<'static, Json> = Box::pin(answer);
+async fn begun(mut answer: BoxFuture<'static, Json>) -> Answer {
     let begin = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context)));
     match begin.await {
         Poll::Ready(answer) => Answer::Ack(answer),

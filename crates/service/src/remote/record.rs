@@ -1,11 +1,11 @@
-//! Calls that are worth a record: what they did is known after a crash, and asking again under the
-//! same name never does it twice.
+//! Calls that are worth a record: what they did is known after a crash. One that its client wants made
+//! once has the journal that its request id stands for, so that asking again never does it twice.
 
 use std::time::Duration;
 
-use callgate_contract::{Effect, JournalId, json as value_json};
+use callgate_contract::{JournalId, Onlooker, json as value_json};
 use callgate_gate::{CallError, Outcome};
-use callgate_store::StoreError;
+use callgate_store::{Claim, StoreError};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -13,44 +13,58 @@ use super::{
     function_call::{Request, arguments, caller},
 };
 
-/// How long a name stands for the call that was made under it.
-pub(super) const WINDOW: Duration = Duration::from_secs(600);
+/// How long a request id stands for the call that was made under it; longer than any call takes.
+const WINDOW: Duration = Duration::from_secs(24 * 3600);
 
-/// Makes the call, or answers from the record if it was made before.
+/// What the gate is asked for.
+pub(super) struct GateCall<'a> {
+    pub(super) method: &'a str,
+    pub(super) arguments: Vec<Json>,
+    pub(super) onlooker: Onlooker,
+}
+
+/// Makes the call, or answers from the record if it is to be made once and was made before.
 pub(super) async fn call(
     remote: &Remote,
     peer: &Peer,
     request: &Request,
-    effect: Effect,
+    call: GateCall<'_>,
 ) -> Result<Json, CallError> {
     let broken = |source: StoreError| CallError::Store {
-        method: request.function.clone(),
+        method: call.method.to_owned(),
         source,
     };
-    let named = !request.id.is_null() && effect != Effect::Idempotent;
-    let (journal, repeated) = if named {
-        let asker = format!("{}\n{}", peer.user(), peer.client());
-        let made = json!([request.function, request.arguments]).to_string();
-        let requests = remote.store().requests();
-        let claim = requests
-            .claim(&asker, &request.id.to_string(), made.as_bytes(), WINDOW)
-            .await
-            .map_err(broken)?;
-        (claim.journal, claim.repeated)
-    } else {
-        (JournalId::fresh(), false)
-    };
-    let caller = caller(peer, journal);
-    if repeated && let Some(outcome) = recorded(remote, journal).await? {
-        return Ok(value_json::to_json(&outcome.value));
-    }
-    let given = arguments(request.arguments.clone()).map_err(|message| CallError::Failed {
-        method: request.function.clone(),
+    let failed = |message| CallError::Failed {
+        method: call.method.to_owned(),
         message,
         detail: None,
-    })?;
+    };
+    let claim = if request.once {
+        let asker = format!("{}\n{}", peer.user(), peer.client());
+        let made = json!([call.method, call.arguments]).to_string();
+        let requests = remote.store().requests();
+        requests
+            .claim(&asker, &request.id.to_string(), made.as_bytes(), WINDOW)
+            .await
+            .map_err(broken)?
+    } else {
+        Claim::First(JournalId::fresh())
+    };
+    let journal = match claim {
+        Claim::First(journal) => journal,
+        Claim::Repeated(journal) => match recorded(remote, journal).await? {
+            Some(outcome) => return Ok(value_json::to_json(&outcome.value)),
+            None => journal,
+        },
+        Claim::OtherCall => {
+            let message = "This requestId stands for another call that was to be made once.";
+            return Err(failed(message.to_owned()));
+        }
+    };
+    let given = arguments(call.arguments).map_err(failed)?;
+    let caller = caller(peer, journal);
     let gate = remote.gate();
-    let made = gate.call_alone(&caller, &request.function, given, request.onlooker(peer));
+    let made = gate.call_alone(&caller, call.method, given, call.onlooker);
     let made = made.await.map_err(broken)?;
     made.map(|outcome| value_json::to_json(&outcome.value))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_store::{ClientState, NameOf, NewClient, Resource, StoreError};
+use callgate_store::{Claim, ClientState, NameOf, NewClient, Resource, StoreError};
 use callgate_testkit::on_each_engine;
 
 fn asks<'a>(id: &'a str, origin: Option<&'a str>) -> NewClient<'a> {
@@ -132,7 +132,7 @@ async fn an_answer_is_about_one_key_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_name_leads_to_the_journal_of_the_last_call() {
+async fn a_name_leads_to_the_journal_of_its_call_and_to_no_other() {
     on_each_engine(async |home| {
         let store = home.open().await;
         let hour = Duration::from_secs(3600);
@@ -143,28 +143,22 @@ async fn a_name_leads_to_the_journal_of_the_last_call() {
                 .await;
             claimed.unwrap()
         };
-        let first = claim("me", "1", "call").await;
-        assert!(!first.repeated);
-        let again = claim("me", "1", "call").await;
-        assert_eq!((again.repeated, again.journal), (true, first.journal));
-        for (asker, name, call) in [
-            ("you", "1", "call"),
-            ("me", "2", "call"),
-            ("m", "e1", "call"),
-        ] {
-            assert!(!claim(asker, name, call).await.repeated, "{asker} {name}");
+        let Claim::First(journal) = claim("me", "1", "call").await else {
+            panic!("nobody asked before");
+        };
+        assert_eq!(claim("me", "1", "call").await, Claim::Repeated(journal));
+        for (asker, name) in [("you", "1"), ("me", "2"), ("m", "e1")] {
+            let claimed = claim(asker, name, "call").await;
+            assert!(matches!(claimed, Claim::First(_)), "{asker} {name}");
         }
-        assert!(!claim("me", "1", "other").await.repeated);
-        assert!(
-            !claim("me", "1", "call").await.repeated,
-            "the last call under the name is another"
-        );
+        assert_eq!(claim("me", "1", "other").await, Claim::OtherCall);
+        assert_eq!(claim("me", "1", "call").await, Claim::Repeated(journal));
         tokio::time::sleep(Duration::from_millis(5)).await;
         let late = store
             .requests()
-            .claim("me", "1", b"call", Duration::from_millis(1))
+            .claim("me", "1", b"other", Duration::from_millis(1))
             .await;
-        assert!(!late.unwrap().repeated, "after the window");
+        assert!(matches!(late, Ok(Claim::First(_))), "after the window");
     })
     .await;
 }

@@ -1,12 +1,12 @@
 //! What the result of each kind of sandbox method does to the turn whose code called it: N-15, N-16, N-19,
-//! N-20, N-23 to N-25, N-28 to N-30, N-45.
+//! N-20, N-23 to N-25, N-27 to N-30, N-45.
 
 use serde_json::{Value as Json, json};
 
 use super::says;
 use crate::{
     model::FakeModel,
-    sandbox_methods::{with_packages, written},
+    sandbox_methods::{example, with_packages, written},
     scene::{Said, Scene},
 };
 
@@ -151,6 +151,36 @@ fn a_behaviors_text_comes_back_and_is_a_row_that_the_next_turn_sees() {
     let asked = kinds.model.take_requests();
     let asked = asked[0]["messages"].to_string();
     assert!(asked.contains("system: the bell has rung"), "{asked}");
+}
+
+/// N-27: the document's own example, in a chat that has had as many messages as a turn may send.
+#[test]
+fn a_chat_that_refuses_a_message_is_told_in_the_row() {
+    let kinds = Kinds {
+        plugin: example("nekro_examples"),
+        ..Kinds::new()
+    };
+    let code = "\
+for number in range(100):
+    send_message(str(number))
+told = send_chat_message('one more')
+assert told.startswith('Failed to send message:'), told
+my_sum_function(1, 2)";
+    let said = kinds.turn(code, "seeing");
+    assert_eq!(said.messages().len(), 100);
+    assert_eq!(said.messages()[99], "99", "what was refused went nowhere");
+    let refused = "Failed to send message: the budget of messages is used up";
+    assert_eq!(kinds.system_rows(), [refused]);
+    let turn = said.lines().last().unwrap().clone();
+    assert_eq!(turn["rounds"], 1, "the code ran to its end: {turn}");
+    let [.., send, sum] = turn["calls"].as_array().unwrap().as_slice() else {
+        panic!("{turn}")
+    };
+    assert_eq!(
+        [&send["method"], &send["value"], &send["error"]],
+        [&json!("send_chat_message"), &json!(refused), &Json::Null]
+    );
+    assert_eq!(sum["value"], 3);
 }
 
 /// N-28, N-29, N-30

@@ -1,4 +1,5 @@
-//! The same request again: the recorded answer, never a second effect.
+//! The same request again: another call, or for a client that says `once` the recorded answer, never a
+//! second effect.
 
 use serde_json::{Value as Json, json};
 
@@ -6,6 +7,12 @@ use super::{client::Client, scene::Scene};
 
 fn request(id: Json, function: &str, args: Json) -> Json {
     json!({ "requestId": id, "functionName": function, "args": args, "target": "server" })
+}
+
+fn once(id: Json, function: &str, args: Json) -> Json {
+    let mut request = request(id, function, args);
+    request["once"] = json!(true);
+    request
 }
 
 async fn ask(client: &mut Client, request: Json) -> Json {
@@ -23,7 +30,7 @@ async fn client(scene: &Scene, key: &str, id: &str) -> Client {
 async fn a_repeated_request_is_answered_from_the_record_also_after_a_restart() {
     let scene = Scene::new().await;
     let key = scene.key().await;
-    let once = request(json!("once"), "count", json!([]));
+    let once = once(json!("once"), "count", json!([]));
     let mut first = client(&scene, &key, "app").await;
     let made = ask(&mut first, once.clone()).await;
     assert_eq!(made["result"], 1);
@@ -40,11 +47,33 @@ async fn a_repeated_request_is_answered_from_the_record_also_after_a_restart() {
     // Of another client it is another call.
     let mut other = client(&scene, &key, "other").await;
     assert_eq!(ask(&mut other, once).await["result"], 2);
-    // Without a name every call is a call.
-    for expect in 3..5 {
-        let unnamed = request(Json::Null, "count", json!([]));
-        assert_eq!(ask(&mut again, unnamed).await["result"], expect);
+    // An id is what another call cannot have, and what a call that is made once has.
+    for (id, args) in [(json!("once"), json!([7])), (Json::Null, json!([]))] {
+        let refused = ask(&mut again, self::once(id, "count", args)).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("requestId"), "{message}");
     }
+    assert_eq!(scene.witness.times("count"), 2);
+}
+
+/// Compat(newage): the document's example, and the extension, use constant ids.
+#[tokio::test]
+async fn a_request_that_does_not_say_once_is_made_each_time() {
+    let scene = Scene::new().await;
+    let mut client = client(&scene, &scene.key().await, "app").await;
+    for expect in 1..4 {
+        let constant = request(json!("123"), "count", json!([]));
+        assert_eq!(ask(&mut client, constant).await["result"], expect);
+    }
+    let mut asked = Vec::new();
+    for _ in 0..4 {
+        let constant = request(json!("123"), "count", json!([]));
+        asked.push(client.emit("FUNCTION_CALL", &[constant]).await);
+    }
+    for ack in asked {
+        client.ack(ack).await;
+    }
+    assert_eq!(scene.witness.times("count"), 7, "also those that overlap");
 }
 
 #[tokio::test]
@@ -59,7 +88,7 @@ async fn requests_that_overlap_are_one() {
     for client in &mut clients {
         asked.push(
             client
-                .emit("FUNCTION_CALL", &[request(json!(1), "count", json!([]))])
+                .emit("FUNCTION_CALL", &[once(json!(1), "count", json!([]))])
                 .await,
         );
     }
@@ -71,39 +100,28 @@ async fn requests_that_overlap_are_one() {
 
 /// Compat(newage): the extension uses one constant id for all its saves.
 #[tokio::test]
-async fn a_name_stands_for_the_last_call_made_under_it() {
+async fn the_extensions_saves_and_loads_are_all_made() {
     let scene = Scene::new().await;
     let mut client = scene.client("SillyTavern-8000").await;
     let path = "settings/server_settings.json";
     let save = |value: i64| {
-        request(
-            json!("saveSettings"),
-            "saveJsonToFile",
-            json!([path, { "v": value }]),
-        )
+        let args = json!([path, { "v": value }]);
+        request(json!("saveSettings"), "saveJsonToFile", args)
     };
-    for value in [1, 2, 1] {
-        assert_eq!(
-            ask(&mut client, save(value)).await["result"],
-            json!({ "success": true })
-        );
-        let saved: Json = serde_json::from_str(&scene.content(path).unwrap()).unwrap();
-        assert_eq!(saved["v"], value);
-    }
     let load = request(json!("loadSettings"), "readJsonFromFile", json!([path]));
-    assert_eq!(
-        ask(&mut client, load.clone()).await["result"]["result"]["v"],
-        1
-    );
-    scene.put(path, "{\"v\": 7}");
-    assert_eq!(
-        ask(&mut client, load).await["result"]["result"]["v"],
-        7,
-        "reading is always anew"
-    );
-    let with = |value: i64| request(json!("n"), "count", json!([value]));
-    assert_eq!(ask(&mut client, with(1)).await["result"], 1);
-    assert_eq!(ask(&mut client, with(2)).await["result"], 2, "another call");
+    for value in [1, 2, 1] {
+        // Somebody else writes between two saves of the same.
+        scene.put(path, "{\"v\": 7}");
+        let read = ask(&mut client, load.clone()).await;
+        assert_eq!(read["result"]["result"]["v"], 7, "reading is always anew");
+        for _ in 0..2 {
+            scene.put(path, "{\"v\": 7}");
+            let saved = ask(&mut client, save(value)).await;
+            assert_eq!(saved["result"], json!({ "success": true }));
+            let saved: Json = serde_json::from_str(&scene.content(path).unwrap()).unwrap();
+            assert_eq!(saved["v"], value);
+        }
+    }
 }
 
 /// Killed between intent and outcome: nobody knows, and nobody tries again by himself.
@@ -111,7 +129,7 @@ async fn a_name_stands_for_the_last_call_made_under_it() {
 async fn an_effect_that_was_cut_off_is_told_as_unknown() {
     let scene = Scene::new().await;
     let key = scene.key().await;
-    let cut = request(json!("cut"), "hangs", json!([]));
+    let cut = once(json!("cut"), "hangs", json!([]));
     let mut asking = client(&scene, &key, "app").await;
     asking
         .emit("FUNCTION_CALL", std::slice::from_ref(&cut))
