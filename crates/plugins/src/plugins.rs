@@ -301,6 +301,11 @@ impl Plugins {
         self.worker(&self.plugin(plugin)?.source.worker)
     }
 
+    /// The working directory of its worker.
+    pub fn home_of(&self, plugin: &str) -> Option<PathBuf> {
+        Some(self.0.home(&self.plugin(plugin)?.source.worker))
+    }
+
     /// Enabled plugins with a webhook at this endpoint, by id.
     pub fn listening(&self, endpoint: &str) -> Vec<String> {
         let enabled = self.0.enabled().into_iter().map(|plugin| plugin.loaded);

@@ -8,7 +8,7 @@ mod sent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-pub use asked::asked;
+pub use asked::{SystemPrompts, asked};
 pub use compare::{compare, differences};
 pub use sent::sent;
 
@@ -28,6 +28,14 @@ pub struct Scenario {
     pub handlers: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Json>,
+}
+
+impl Scenario {
+    /// What the plugin adds to a system prompt, as any step says it.
+    pub fn prompt_additions(&self) -> Vec<String> {
+        let requests = self.steps.iter().filter_map(|it| it.0.get("llm_requests"));
+        requests.flat_map(asked::additions).collect()
+    }
 }
 
 /// How the plugin is set up.

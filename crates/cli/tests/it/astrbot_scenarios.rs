@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     astrbot::{equipped, example},
-    scene::{Said, Scene},
+    scene::{Said, Scene, finish},
 };
 
 /// What the model was asked in the default session: one list of requests per turn, oldest first.
@@ -168,4 +168,65 @@ fn tools_that_come_late_are_called_by_code_from_then_on() {
     assert!(shown(2, "at_once"));
     assert!(!shown(4, "appended") && shown(4, "hooked"));
     assert!(!shown(5, "learned") && shown(5, "appended"));
+}
+
+const PAINTER: &str = "
+import os
+from astrbot.api.event import AstrMessageEvent, filter
+from astrbot.api.provider import ProviderRequest
+from astrbot.api.star import Star
+
+class Painter(Star):
+    @filter.command('draw')
+    async def draw(self, event: AstrMessageEvent):
+        yield event.image_result(os.path.join(os.path.dirname(__file__), 'a.png'))
+
+    @filter.on_llm_request()
+    async def ask_for_manners(self, event: AstrMessageEvent, req: ProviderRequest):
+        req.system_prompt += '\\nBe polite.'
+";
+
+/// What a scenario expects of prompts, tools, pictures and words is compared with what came.
+#[test]
+fn a_scenario_forgives_nothing_that_it_names() {
+    let scene = Scene::new();
+    let folder = scene.home().join("painter");
+    std::fs::create_dir(&folder).unwrap();
+    let about = "name: painter\ndesc: paints\nversion: 1.0.0\nauthor: t\n";
+    for (name, bytes) in [
+        ("main.py", PAINTER.as_bytes()),
+        ("metadata.yaml", about.as_bytes()),
+        ("a.png", b"\x89PNG one"),
+        ("b.png", b"\x89PNG two"),
+    ] {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+    let tested = |picture: &str, added: &str, tools: Json, words: &str| {
+        let file = format!("/elsewhere/data/plugins/painter/{picture}");
+        let system = format!("(base system prompt){added}");
+        let messages = json!([
+            {"role": "system", "content": system}, {"role": "user", "content": "hi"},
+        ]);
+        let scenario = json!({"steps": [
+            {"msg": "/draw", "sent": [[{"Image": {"file": file}}]]},
+            {"msg": "hi", "llm": [{"text": "good day"}], "sent": [[words]],
+             "llm_requests": [{"tools": tools, "messages": messages}]},
+        ]});
+        let path = scene.file("painter.json", &scenario.to_string());
+        let arguments = ["plugin", "test", folder.to_str().unwrap(), &path, "--json"];
+        finish(scene.bare(&arguments).spawn().unwrap()).json()
+    };
+    let built_in = json!(["future_task", "send_message_to_user"]);
+    let same = tested("a.png", "\nBe polite.", built_in, "≈good|day");
+    assert_eq!(same["failed"], 0, "{same}");
+    let other = tested("b.png", "", json!(["roll"]), "≈night");
+    let difference = |step: usize| other["steps"][step]["difference"].as_str().unwrap();
+    assert!(difference(0).contains("Image.file"), "{other}");
+    for place in [
+        "sent[0][0]: expected a text with \"night\"",
+        "llm_requests[0].tools",
+        "got \"(base system prompt)\\nBe polite.\"",
+    ] {
+        assert!(difference(1).contains(place), "{place}: {other}");
+    }
 }

@@ -1,13 +1,13 @@
-//! What a model was asked, in the words of a scenario. What upstream and we say differently on
-//! purpose is said upstream's way: the base system prompt, its two built-in tools, how arguments of
-//! a call are spelled.
+//! What a model was asked, in the words of a scenario, and what of an expectation is required. Upstream's
+//! own words are not: of a system prompt only what the plugin adds to the base is compared, and of a list of
+//! tools not the two that upstream adds itself. The same arguments of a call may be spelled in several ways.
 
 use std::collections::BTreeSet;
 
 use callgate_contract::{CallArguments, ModelMessage, ModelRequest, Part};
 use serde_json::{Value as Json, json};
 
-/// What stands for the system prompt that upstream would have.
+/// What stands for the system prompt before the plugin adds to it.
 const BASE: &str = "(base system prompt)";
 
 /// Compat(astrbot): tools that upstream adds to every turn.
@@ -16,52 +16,84 @@ const BUILT_IN: &[&str] = &["future_task", "send_message_to_user"];
 /// What a turn tells the model of the moment, which no upstream does.
 const MOMENT: &str = "# This moment";
 
+/// What is known of system prompts when a step is compared.
+#[derive(Default)]
+pub struct SystemPrompts {
+    /// What ours may be before a plugin adds to it, the longest first: one for each persona.
+    pub bases: Vec<String>,
+    /// What the plugin adds, as the scenario says it in any of its steps.
+    pub additions: Vec<String>,
+}
+
+/// The texts after the base in the system prompts of these requests.
+pub(super) fn additions(requests: &Json) -> Vec<String> {
+    let messages = requests.as_array().into_iter().flatten();
+    let messages = messages.filter_map(|request| request["messages"].as_array());
+    let texts = messages.flatten().filter_map(|it| it["content"].as_str());
+    let added = texts.filter_map(|text| text.strip_prefix(BASE));
+    let added = added.filter(|added| !added.trim().is_empty());
+    added.map(str::to_owned).collect()
+}
+
 /// The requests of a step, as comparable with `expected` as they can be.
-pub fn asked(expected: &Json, requests: &[ModelRequest]) -> Json {
-    let one = |(index, request)| one(expected.get(index).unwrap_or(&Json::Null), request);
+pub fn asked(expected: &Json, requests: &[ModelRequest], prompts: &SystemPrompts) -> Json {
+    let one = |(index, request)| one(&expected[index], request, prompts);
     requests.iter().enumerate().map(one).collect()
 }
 
-fn one(expected: &Json, request: &ModelRequest) -> Json {
+fn one(expected: &Json, request: &ModelRequest, prompts: &SystemPrompts) -> Json {
     let messages: Vec<Json> = request
         .messages
         .iter()
         .enumerate()
-        .map(|(index, told)| message(&expected["messages"][index], told))
+        .map(|(index, told)| message(&expected["messages"][index], told, prompts))
         .collect();
-    json!({ "tools": tools(&expected["tools"], request), "messages": messages })
-}
-
-fn tools(expected: &Json, request: &ModelRequest) -> Json {
-    let ours: BTreeSet<&str> = request
+    let tools: BTreeSet<&str> = request
         .tools
         .iter()
         .map(|tool| tool.name.as_str())
         .collect();
-    match expected {
-        Json::Number(count) => {
-            let count = count.as_u64().and_then(|it| usize::try_from(it).ok());
-            let with_theirs = ours.len() + BUILT_IN.len();
-            match count {
-                Some(count) if count == with_theirs => json!(count),
-                _ => json!(ours.len()),
-            }
-        }
-        Json::Array(names) => {
-            let theirs = names.iter().filter_map(Json::as_str);
-            let theirs = theirs.filter(|name| BUILT_IN.contains(name));
-            json!(ours.into_iter().chain(theirs).collect::<BTreeSet<_>>())
-        }
-        _ => json!(ours),
-    }
+    let tools = if expected["tools"].is_number() {
+        json!(tools.len())
+    } else {
+        json!(tools)
+    };
+    json!({ "tools": tools, "messages": messages })
 }
 
-fn message(expected: &Json, told: &ModelMessage) -> Json {
+/// An expectation without what upstream adds to a turn of its own; the requests of a plugin are exact.
+pub(super) fn required(requests: &Json) -> Json {
+    let mut requests = requests.clone();
+    for request in requests.as_array_mut().into_iter().flatten() {
+        let first = request["messages"][0]["content"].as_str();
+        let is_main = first.is_some_and(|text| text.contains(BASE));
+        if let Some(count) = request["tools"].as_u64().filter(|_| is_main) {
+            request["tools"] = json!(count.saturating_sub(BUILT_IN.len() as u64));
+        }
+        if let Some(names) = request["tools"].as_array_mut() {
+            names.retain(|name| name.as_str().is_none_or(|name| !BUILT_IN.contains(&name)));
+        }
+        let messages = request["messages"].as_array_mut().into_iter().flatten();
+        for message in messages.filter(|message| message["role"] == "tool") {
+            // A list of the tools there are names them last.
+            let listed = message["content"].as_str().and_then(|text| {
+                let rest = text.strip_suffix(&BUILT_IN.join(", "))?;
+                Some(rest.strip_suffix(", ").unwrap_or(rest).to_owned())
+            });
+            if let Some(listed) = listed {
+                message["content"] = json!(listed);
+            }
+        }
+    }
+    requests
+}
+
+fn message(expected: &Json, told: &ModelMessage, prompts: &SystemPrompts) -> Json {
     let as_list = expected["content"].is_array();
     match told {
         ModelMessage::System { text } => json!({
             "role": "system",
-            "content": system(expected["content"].as_str(), text),
+            "content": system(expected["content"].as_str(), text, prompts),
         }),
         ModelMessage::User { parts } => {
             let of_moment = |part: &Part| part.words().is_some_and(|it| it.starts_with(MOMENT));
@@ -91,31 +123,37 @@ fn message(expected: &Json, told: &ModelMessage) -> Json {
             shown
         }
         ModelMessage::Tool { parts, .. } => {
-            let told = content(parts, as_list);
-            json!({ "role": "tool", "content": with_theirs(&expected["content"], told) })
+            json!({ "role": "tool", "content": content(parts, as_list) })
         }
     }
 }
 
-/// A list of the tools there are names the built-in ones last.
-fn with_theirs(expected: &Json, told: Json) -> Json {
-    let built_in = BUILT_IN.join(", ");
-    let added = |told: &str| [format!("{told}, {built_in}"), format!("{told}{built_in}")];
-    match (expected.as_str(), told.as_str()) {
-        (Some(expected), Some(text)) if added(text).iter().any(|it| it == expected) => {
-            json!(expected)
-        }
-        _ => told,
+/// With the base as scenarios name it, so that what a plugin adds to it is all that can differ.
+fn system(expected: Option<&str>, text: &str, prompts: &SystemPrompts) -> String {
+    let Some((before, after)) = prompts.bases.iter().find_map(|base| text.split_once(base)) else {
+        return text.to_owned();
+    };
+    let as_expected = expected.filter(|expected| {
+        before.is_empty()
+            && expected
+                .strip_prefix(BASE)
+                .is_some_and(|added| is_same_addition(added, after, &prompts.additions))
+    });
+    match as_expected {
+        Some(expected) => expected.to_owned(),
+        None => format!("{before}{BASE}{after}"),
     }
 }
 
-/// Only what a plugin adds is compared.
-fn system(expected: Option<&str>, text: &str) -> String {
-    let added = expected.and_then(|expected| expected.strip_prefix(BASE));
-    match added {
-        Some(added) if text.contains(added.trim()) => format!("{BASE}{added}"),
-        _ => text.to_owned(),
-    }
+/// What the scenario says in full in one step, recordings leave out in others: there it begins alike.
+fn is_same_addition(wanted: &str, came: &str, known: &[String]) -> bool {
+    let (wanted, came) = (wanted.trim(), came.trim());
+    let first_paragraph = |text: &str| text.trim().split("\n\n").next().map(str::to_owned);
+    wanted == came
+        || wanted.is_empty()
+            && known
+                .iter()
+                .any(|known| first_paragraph(known) == first_paragraph(came))
 }
 
 fn content(parts: &[Part], as_list: bool) -> Json {
@@ -151,6 +189,7 @@ mod tests {
     use callgate_contract::{ToolCall, ToolSpec};
 
     use super::*;
+    use crate::scenario::differences;
 
     fn request(messages: Vec<ModelMessage>, tools: &[&str]) -> ModelRequest {
         let tool = |name: &&str| ToolSpec {
@@ -164,8 +203,18 @@ mod tests {
         }
     }
 
+    /// What differs, where the requests of a step were expected to be these.
+    fn difference(expected: &Json, requests: &[ModelRequest], known: &[&str]) -> Option<String> {
+        let prompts = SystemPrompts {
+            bases: vec!["A cat.\n\nOurs.".to_owned(), "Ours.".to_owned()],
+            additions: known.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        let came = asked(expected, requests, &prompts);
+        differences("asked", &required(expected), &came)
+    }
+
     #[test]
-    fn what_differs_on_purpose_compares_equal() {
+    fn upstreams_own_words_and_spellings_are_not_required() {
         let call = ToolCall {
             id: "1".to_owned(),
             name: "roll".to_owned(),
@@ -180,10 +229,10 @@ mod tests {
             extra: None,
         };
         let messages = vec![
-            ModelMessage::system("Ours.\n\n# Memory\nnothing"),
+            ModelMessage::system("A cat.\n\nOurs.\n\n# Memory\nnothing"),
             ModelMessage::user("hi"),
             answer,
-            ModelMessage::tool("1", "3"),
+            ModelMessage::tool("1", "no such tool; there are roll"),
         ];
         let expected = json!([{
             "tools": ["future_task", "roll", "send_message_to_user"],
@@ -192,20 +241,67 @@ mod tests {
                 {"role": "user", "content": [{"type": "text", "text": "hi"}]},
                 {"role": "assistant", "content": null,
                  "tool_calls": [{"name": "roll", "arguments": "{\"a\": \"\\u611f\"}"}]},
-                {"role": "tool", "content": "3"},
+                {"role": "tool", "content": "no such tool; there are roll, future_task, send_message_to_user"},
             ],
         }]);
-        assert_eq!(
-            asked(&expected, &[request(messages.clone(), &["roll"])]),
-            expected
-        );
-        let counted = |count: u64| json!([{ "tools": count, "messages": [] }]);
-        let tools = |expected: Json, tools: &[&str]| {
-            asked(&expected, &[request(Vec::new(), tools)])[0]["tools"].clone()
+        let came = [request(messages, &["roll"])];
+        assert_eq!(difference(&expected, &came, &[]), None);
+    }
+
+    #[test]
+    fn tools_are_those_that_we_gave() {
+        let check = |tools: Json, system: &str, given: &[&str]| {
+            let messages = json!([{"role": "system", "content": system}]);
+            let expected = json!([{ "tools": tools, "messages": messages }]);
+            let system = system.replace(BASE, "Ours.");
+            let came = request(vec![ModelMessage::system(system)], given);
+            difference(&expected, &[came], &[])
         };
-        assert_eq!(tools(counted(3), &["roll"]), json!(3));
-        assert_eq!(tools(counted(1), &["roll"]), json!(1));
-        assert_eq!(tools(counted(2), &["roll"]), json!(1));
-        assert_eq!(tools(json!([{"tools": ["a"]}]), &["b"]), json!(["b"]));
+        assert_eq!(check(json!(3), BASE, &["roll"]), None);
+        assert!(
+            check(json!(1), BASE, &["roll"]).is_some(),
+            "two are upstream's"
+        );
+        assert_eq!(check(json!(1), "a plugin's own", &["roll"]), None);
+        assert!(check(json!(3), "a plugin's own", &["roll"]).is_some());
+        assert!(check(json!(["roll", "future_task"]), BASE, &[]).is_some());
+        assert!(check(json!(["future_task"]), BASE, &["roll"]).is_some());
+    }
+
+    #[test]
+    fn what_a_plugin_adds_to_the_system_prompt_is_compared() {
+        let check = |expected: &str, came: &str, known: &[&str]| {
+            let messages = json!([{"role": "system", "content": expected}]);
+            let expected = json!([{ "tools": 2, "messages": messages }]);
+            let came = request(vec![ModelMessage::system(came)], &[]);
+            difference(&expected, &[came], known).is_none()
+        };
+        let with = |added: &str| format!("{BASE}{added}");
+        for persona in ["", "A cat.\n\n"] {
+            let ours = |added: &str| format!("{persona}Ours.{added}");
+            assert!(check(BASE, &ours(""), &[]));
+            assert!(
+                !check(BASE, &ours("\nBe polite."), &[]),
+                "nothing was to be added"
+            );
+            assert!(check(&with("\nBe polite."), &ours("\nBe polite."), &[]));
+            assert!(!check(&with("\nBe polite."), &ours(""), &[]));
+            assert!(!check(
+                &with("\nBe polite."),
+                &ours("\nBe polite. Or not."),
+                &[]
+            ));
+            assert!(!check(
+                &with("\nBe polite."),
+                &ours("\nReally:\nBe polite."),
+                &[]
+            ));
+            // Said in full in another step.
+            let known = ["\n# Memory\nof you:\n\nnothing"];
+            assert!(check(BASE, &ours("\n# Memory\nof you:\n\ntea"), &known));
+            assert!(!check(BASE, &ours("\n# Diary\n\ntea"), &known));
+        }
+        assert!(!check(BASE, "Be rude.\n\nOurs.", &[]), "nor put before it");
+        assert!(!check(BASE, "Be rude.", &[]), "nor said instead");
     }
 }

@@ -1,10 +1,14 @@
 //! What was expected against what came, in words for people. Only keys that a step names are
 //! compared; texts marked as cut are compared by their beginning, values marked as unstable by
-//! their shape.
+//! their shape, texts in somebody else's words by what they have to name.
 
 use serde_json::{Map, Value as Json};
 
-use super::{OUTPUTS, Step};
+use super::{OUTPUTS, Step, asked::required};
+
+/// Begins a text that was in somebody else's words: any text is as good that contains each of the parts that
+/// follow, which are separated by `|`.
+const ALIKE: char = '≈';
 
 /// Characters of a text that a difference shows around the first odd one.
 const AROUND: usize = 60;
@@ -26,6 +30,7 @@ pub fn compare(step: &Step, observed: &Map<String, Json>) -> Option<String> {
         };
         let wanted = match *key {
             "system_pushed" if failed(expected) => without_none(wanted),
+            "llm_requests" => required(wanted),
             _ => wanted.clone(),
         };
         let came = observed.get(*key).unwrap_or(&Json::Null);
@@ -126,6 +131,13 @@ impl How {
     }
 
     fn text(&self, place: &str, wanted: &str, came: &str) -> Option<String> {
+        if let Some(parts) = wanted.strip_prefix(ALIKE) {
+            let missing = parts.split('|').find(|part| !came.contains(part))?;
+            return Some(format!(
+                "{place}: expected a text with {missing:?}, got {:?}",
+                around(came, 0)
+            ));
+        }
         let length = wanted.chars().count();
         let is_cut = self.clip.is_some_and(|clip| length >= clip);
         if self.shape_only || wanted == came || (is_cut && came.starts_with(wanted)) {
@@ -242,6 +254,24 @@ mod tests {
             json!({"unstable": true, "sent": [["12:00"]]}),
             json!({"sent": []}),
             Some("sent[0]: expected [\"12:00\"], got nothing"),
+        );
+    }
+
+    #[test]
+    fn texts_in_other_words_have_to_name_the_same() {
+        let came = json!({"sent": [["there is no dog here"]]});
+        for wanted in ["≈", "≈dog", "≈dog|here", "≈here|no "] {
+            check(json!({"sent": [[wanted]]}), came.clone(), None);
+        }
+        check(
+            json!({"sent": [["≈dog|cat"]]}),
+            came.clone(),
+            Some("sent[0][0]: expected a text with \"cat\", got \"there is no dog here\""),
+        );
+        check(
+            json!({"sent": [["≈"]]}),
+            json!({"sent": [[{"Image": {}}]]}),
+            Some("sent[0][0]: expected \"≈\", got {\"Image\":{}}"),
         );
     }
 

@@ -1,14 +1,22 @@
 //! What was said, in the words of a scenario: messages are lists of parts, each text or an object named
-//! like AstrBot's component. Of such an object as many fields are shown as the expectation names.
+//! like AstrBot's component. Of such an object as many fields are shown as the expectation names; a file
+//! that it names by path is the one with the same bytes.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, fs, path::Path};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use callgate_contract::Part;
 use serde_json::{Map, Value as Json, json};
 
 /// What went out to the chat of a step, as comparable with `expected` as it can be. Messages to other chats,
-/// which are among `all` (where those to this one are `None`), are shown if they were expected.
-pub fn sent(expected: &Json, here: Vec<Vec<Part>>, all: Vec<Option<Vec<Part>>>) -> Json {
+/// which are among `all` (where those to this one are `None`), are shown if they were expected. `root` is the
+/// plugin's working directory.
+pub fn sent(
+    expected: &Json,
+    here: Vec<Vec<Part>>,
+    all: Vec<Option<Vec<Part>>>,
+    root: &Path,
+) -> Json {
     let elsewhere = all.iter().flatten().count();
     let wanted = expected.as_array().map_or(0, Vec::len);
     let messages = if elsewhere > 0 && wanted == here.len() + elsewhere {
@@ -17,7 +25,7 @@ pub fn sent(expected: &Json, here: Vec<Vec<Part>>, all: Vec<Option<Vec<Part>>>) 
         here
     };
     let messages = messages.iter().enumerate();
-    let messages = messages.map(|(place, parts)| message(&expected[place], parts));
+    let messages = messages.map(|(place, parts)| message(&expected[place], parts, root));
     messages.collect()
 }
 
@@ -32,14 +40,14 @@ fn in_order(here: Vec<Vec<Part>>, all: Vec<Option<Vec<Part>>>) -> Vec<Vec<Part>>
     messages
 }
 
-fn message(expected: &Json, parts: &[Part]) -> Json {
+fn message(expected: &Json, parts: &[Part], root: &Path) -> Json {
     let parts = parts.iter().enumerate();
-    let parts = parts.map(|(place, part)| shown(&expected[place], part));
+    let parts = parts.map(|(place, part)| shown(&expected[place], part, root));
     parts.collect()
 }
 
 /// Compat(astrbot): the names of its message components and their fields.
-fn shown(expected: &Json, part: &Part) -> Json {
+fn shown(expected: &Json, part: &Part, root: &Path) -> Json {
     let (kind, usual, fields) = match part {
         Part::Text { text } => return json!(text),
         Part::Image { url } => ("Image", 1, vec![("file", url), ("url", url), ("path", url)]),
@@ -65,14 +73,14 @@ fn shown(expected: &Json, part: &Part) -> Json {
             Some(wanted) => wanted.contains_key(*name),
             None => *place < usual,
         })
-        .map(|(_, (name, value))| (name.to_owned(), like(&expected[kind][name], value)))
+        .map(|(_, (name, value))| (name.to_owned(), like(&expected[kind][name], value, root)))
         .collect();
     json!({ kind: told })
 }
 
 /// The same value may be spelled in several ways: an id as a number, a picture as a file of the plugin's
 /// or as what is in it.
-fn like(expected: &Json, value: &str) -> Json {
+fn like(expected: &Json, value: &str, root: &Path) -> Json {
     let inline = value
         .starts_with("data:")
         .then(|| value.split_once(";base64,"));
@@ -81,21 +89,32 @@ fn like(expected: &Json, value: &str) -> Json {
         (Json::String(wanted), Some((_, body))) if wanted.starts_with("base64://") => {
             json!(format!("base64://{body}"))
         }
-        (Json::String(wanted), Some(_))
-            if wanted.starts_with("file:") || wanted.starts_with('/') =>
-        {
-            json!(wanted)
-        }
+        (Json::String(wanted), Some((_, body))) if holds(wanted, body, root) => json!(wanted),
         _ => json!(value),
     }
+}
+
+/// Is `body` what the file holds? A path of the system where a scenario was recorded means the same place in
+/// ours, from the folder `data` on.
+fn holds(wanted: &str, body: &str, root: &Path) -> bool {
+    let path = wanted.strip_prefix("file:").unwrap_or(wanted);
+    let path = path.strip_prefix("//").unwrap_or(path);
+    let below = path.match_indices("/data/");
+    let below = below.filter_map(|(place, _)| path.get(place + 1..));
+    let mut places = below.chain([path]).map(|path| root.join(path));
+    places.any(|place| fs::read(place).is_ok_and(|bytes| BASE64_STANDARD.encode(bytes) == body))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn told(expected: &Json, here: Vec<Vec<Part>>, all: Vec<Option<Vec<Part>>>) -> Json {
+        sent(expected, here, all, Path::new("/nowhere"))
+    }
+
     fn check(expected: Json, part: Part) {
-        assert_eq!(sent(&expected, vec![vec![part]], vec![]), expected);
+        assert_eq!(told(&expected, vec![vec![part]], vec![]), expected);
     }
 
     #[test]
@@ -109,14 +128,38 @@ mod tests {
         };
         check(json!([["hi"]]), Part::text("hi"));
         check(json!([[{"Image": {"file": "base64://AA=="}}]]), picture());
-        check(
-            json!([[{"Image": {"file": "file:///tmp/x.png"}}]]),
-            picture(),
-        );
         check(json!([[{"At": {"qq": 7, "name": "Alice"}}]]), alice());
         check(json!([[{"At": {"qq": "7"}}]]), alice());
-        let nothing = sent(&Json::Null, vec![vec![alice()]], vec![]);
+        let nothing = told(&Json::Null, vec![vec![alice()]], vec![]);
         assert_eq!(nothing, json!([[{"At": {"qq": "7"}}]]));
+    }
+
+    #[test]
+    fn a_picture_is_the_file_that_holds_it() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("data/plugins/painter");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.png"), [0]).unwrap();
+        fs::write(folder.join("b.png"), [1]).unwrap();
+        let url = "data:image/png;base64,AA==";
+        let is_same = |path: &str| {
+            let expected = json!([[{"Image": {"file": path}}]]);
+            let picture = Part::Image { url: url.into() };
+            sent(&expected, vec![vec![picture]], vec![], root.path()) == expected
+        };
+        let here = folder.join("a.png").display().to_string();
+        for same in [
+            "file:///home/them/data/bot/data/plugins/painter/a.png",
+            "/home/them/data/plugins/painter/a.png",
+            "data/plugins/painter/a.png",
+            &here,
+            &format!("file://{here}"),
+        ] {
+            assert!(is_same(same), "{same}");
+        }
+        for other in ["/home/them/data/plugins/painter/b.png", "file:///gone.png"] {
+            assert!(!is_same(other), "{other}");
+        }
     }
 
     #[test]
@@ -125,8 +168,8 @@ mod tests {
         let here = || vec![said("a"), said("c"), said("d")];
         let all = || vec![None, Some(said("b")), None];
         let both = json!([["a"], ["b"], ["c"], ["d"]]);
-        assert_eq!(sent(&both, here(), all()), both);
+        assert_eq!(told(&both, here(), all()), both);
         let alone = json!([["a"], ["c"], ["d"]]);
-        assert_eq!(sent(&alone, here(), all()), alone);
+        assert_eq!(told(&alone, here(), all()), alone);
     }
 }

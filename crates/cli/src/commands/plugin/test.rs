@@ -84,7 +84,12 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
             unloadable,
         ));
     };
-    let mut stage = Stage::new(&service, plugin.id.clone().unwrap_or_default(), model)?;
+    let mut stage = Stage::new(
+        &service,
+        plugin.id.clone().unwrap_or_default(),
+        model,
+        scenario.prompt_additions(),
+    )?;
     let mut steps = Vec::new();
     let mut recorded = Vec::new();
     for step in &scenario.steps {

@@ -1,16 +1,19 @@
 //! [`Stage`]: one loaded plugin, and each step of a scenario done to it the way the product does it:
 //! calls pass the gate, the rest are steps of its worker.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, path::PathBuf, sync::Arc};
 
+use callgate_agent::prompt::{PromptContext, system_prompt};
 use callgate_contract::{
-    Arguments, Caller, Grant, JournalId, Kind, Role, SessionKey, Surface, Value, json as value_json,
+    Arguments, Caller, Grant, JournalId, Kind, MethodInfo, Mode, Role, SessionKey, Surface, Value,
+    json as value_json,
 };
 use callgate_gate::{CallError, Gate, Outcome, python_text};
 use callgate_plugins::{
     Plugins, Worker, WorkerError,
-    scenario::{Action, asked, sent as told},
+    scenario::{Action, SystemPrompts, asked, sent as told},
 };
+use callgate_store::Persona;
 use serde_json::{Map, Value as Json, json};
 
 use super::{heard::Heard, pipeline, python_json::dumps, script::Scripted};
@@ -29,14 +32,23 @@ pub struct Stage<'a> {
     gate: &'a Gate,
     plugin: String,
     worker: Arc<Worker>,
+    /// Its working directory.
+    root: PathBuf,
     heard: Heard,
     chat: SessionKey,
+    /// What the scenario says that the plugin adds to system prompts.
+    additions: Vec<String>,
 }
 
 type Observed = Map<String, Json>;
 
 impl<'a> Stage<'a> {
-    pub fn new(service: &'a Service, plugin: String, model: Scripted) -> Result<Self, Failure> {
+    pub fn new(
+        service: &'a Service,
+        plugin: String,
+        model: Scripted,
+        additions: Vec<String>,
+    ) -> Result<Self, Failure> {
         let lost = || Failure::new("the plugin's worker is gone", "see `callgate plugin check`");
         let chat = CHAT.parse::<SessionKey>().map_err(|_| lost())?;
         Ok(Stage {
@@ -45,9 +57,11 @@ impl<'a> Stage<'a> {
             plugins: service.plugins(),
             gate: service.gate(),
             worker: service.plugins().worker_of(&plugin).ok_or_else(lost)?,
+            root: service.plugins().home_of(&plugin).ok_or_else(lost)?,
             heard: Heard::listen(service.gate()),
             plugin,
             chat,
+            additions,
         })
     }
 
@@ -103,23 +117,25 @@ impl<'a> Stage<'a> {
                 let sent = pipeline::send(self.service, &step).await?;
                 let all = self.heard.said().into_iter();
                 let all = all.map(|(session, parts)| (session != here).then_some(parts));
-                let sent = told(&expected, sent, all.collect());
+                let sent = told(&expected, sent, all.collect(), &self.root);
                 Map::from_iter([("sent".to_owned(), sent)])
             }
         };
         // Messages as AstrBot's scenarios tell them.
         if expected[0].is_array() && !observed.contains_key("sent") {
             let said = self.heard.said().into_iter().map(|(_, parts)| parts);
-            let said = told(&expected, said.collect(), Vec::new());
+            let said = told(&expected, said.collect(), Vec::new(), &self.root);
             observed.insert("sent".to_owned(), said);
         }
         let (sent, pushed) = self.heard.take();
         observed.entry("sent").or_insert_with(|| json!(sent));
         let expected = step.get("llm_requests").cloned().unwrap_or_default();
-        observed.insert(
-            "llm_requests".to_owned(),
-            asked(&expected, &self.model.asked()),
-        );
+        let prompts = SystemPrompts {
+            bases: self.base_prompts().await?,
+            additions: self.additions.clone(),
+        };
+        let asked = asked(&expected, &self.model.asked(), &prompts);
+        observed.insert("llm_requests".to_owned(), asked);
         let after = observed
             .remove("system_pushed")
             .unwrap_or_else(|| json!([]));
@@ -128,6 +144,37 @@ impl<'a> Stage<'a> {
             .chain(after.as_array().cloned().unwrap_or_default());
         observed.insert("system_pushed".to_owned(), all.collect());
         Ok(observed)
+    }
+
+    /// The system prompts of turns to which nobody has added anything, for each persona, the longest first.
+    async fn base_prompts(&self) -> Result<Vec<String>, String> {
+        let agent = self
+            .service
+            .agent()
+            .await
+            .map_err(|failure| failure.error)?;
+        let made = agent.store().personas().list().await;
+        let made = made.map_err(|error| error.to_string())?;
+        let mut caller = self.caller(self.chat.clone(), USER, Role::User);
+        caller.surface = Surface::ToolCall;
+        let methods = self.gate.catalogue(&caller);
+        let methods: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
+        let prompt = |persona: &str| {
+            system_prompt(&PromptContext {
+                mode: Mode::Tools,
+                persona,
+                methods: &methods,
+                packages: &[],
+            })
+        };
+        let personas = made.iter().map(|persona| persona.system_prompt.as_str());
+        let built_in = Persona::built_in().system_prompt;
+        let mut bases: Vec<String> = personas
+            .chain([built_in.as_str(), ""])
+            .map(prompt)
+            .collect();
+        bases.sort_by_key(|base| Reverse(base.len()));
+        Ok(bases)
     }
 
     async fn call(
