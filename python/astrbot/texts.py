@@ -1,113 +1,112 @@
-"""Every text that users or models see because AstrBot 4.27.4 shows it: interface facts, kept in one place."""
+"""What we say beside AstrBot's plugins, in our own words: to people in their language (`callgate_worker.language`),
+to models and to authors of plugins in English. What programs match on lies in `markers`."""
 
-# Commands and filters
-ARGUMENT_MISSING = "必要参数缺失。该指令完整参数: {types}"
-ARGUMENT_TYPE = "参数 {name} 类型错误。完整参数: {types}"
-ARGUMENT_BOOLEAN = "参数 {name} 必须是布尔值（true/false, yes/no, 1/0）。"
-GREEDY_LAST = "参数 '{name}' (GreedyStr) 必须是最后一个参数。"
-GROUP_USAGE = "参数不足。{group} 指令组下有如下指令，请参考：\n{tree}"
-NO_ARGUMENTS = "无参数指令"
-FILTER_ERROR = "插件 {plugin}: {error}"
-NO_PERMISSION = "您(ID: {user})的权限不足以使用此指令。通过 /sid 获取 ID 并请管理员添加。"
-HANDLER_ERROR = ":(\n\n在调用插件 {plugin} 的处理函数 {handler} 时出现异常：{error}"
-GROUP_REGISTRATION = "注册指令组失败。"
-WAIT_TIMEOUT = "等待超时"
-SESSION_FILTER_TYPE = "session_filter 必须是 SessionFilter"
+# To people
 
-# Outlines of messages
-OUTLINE_IMAGE = "[图片]"
-OUTLINE_AUDIO = "[音频]"
-OUTLINE_FACE = "[表情:{id}]"
-OUTLINE_AT = "[At:{target}]"
-OUTLINE_FORWARD = "[转发消息]"
-OUTLINE_REPLY = "[引用消息]"
-OUTLINE_REPLY_TEXT = "[引用消息({name}: {text})]"
-READABLE_TOOL_CALL = "Assistant: [函数调用] {calls}"
-READABLE_UNKNOWN = "Assistant: [未知的内容]"
-
-# Tools
-TOOL_TYPE_MISSING = "LLM 函数工具 {tool} 的参数 {name} 缺少类型注释。"
-TOOL_TYPE_UNSUPPORTED = "LLM 函数工具 {tool} 不支持的参数类型：{type}"
-TOOL_ERROR = "error: {error}"
-TOOL_TIMEOUT = "tool {name} execution timeout after {seconds} seconds."
-TOOL_MISMATCH = (
-    "Tool handler parameter mismatch, please check the handler definition. Handler parameters: {parameters}"
-)
-TOOL_NO_PARAMETERS = "(no additional parameters)"
-TOOL_VALUE_ERROR = "Tool execution ValueError: {error}"
-TOOL_EXECUTION_ERROR = "Tool execution error: {error}. Traceback: {trace}"
-TOOL_NO_HANDLER = "Tool must have a valid handler or override 'run' method."
-TOOL_NO_VALUE = "The tool has no return value, or has sent the result directly to the user."
-TOOL_NO_CONTENT = "The tool returned no content."
-TOOL_UNSUPPORTED = "The tool has returned a data type that is not supported."
-TOOL_IMAGE = (
-    "Image returned and cached at path='{path}'. "
-    "Review the image below. Use send_message_to_user to send it to the user if satisfied, "
-    "with type='image' and path='{path}'."
-)
-TOOL_REPEATED = {
-    3: (
-        "\n\n[SYSTEM NOTICE] By the way, you have executed the same tool `{tool}` with the same arguments "
-        "{times} times consecutively. Double-check whether another tool, different arguments, or a summary "
-        "would move the task forward better."
-    ),
-    4: (
-        "\n\n[SYSTEM NOTICE] Important: you have executed the same tool `{tool}` with the same arguments "
-        "{times} times consecutively. Unless this repetition is clearly necessary, stop repeating the same "
-        "action and either switch tools, refine parameters, or summarize what is still missing."
-    ),
-    5: (
-        "\n\n[SYSTEM NOTICE] Important: you have executed the same tool `{tool}` with the same arguments "
-        "{times} times consecutively. Repetition is now very high. Continue only if each call is clearly "
-        "producing new information. Otherwise, change strategy, adjust arguments, or explain the limitation "
-        "to the user."
-    ),
+ARGUMENT_MISSING = {
+    "en-US": "something is missing. The command takes: {types}",
+    "zh-CN": "还缺内容。这条命令需要：{types}",
 }
-TOOL_BACKGROUND = "Background task submitted. task_id={task}"
-TOOL_DENIED = (
-    "error: Permission denied. The tool '{tool}' requires admin privileges. Your ID: {user}. "
-    "Ask admin to configure in WebUI → Extension → Components."
-)
-HANDOFF_DESCRIPTION = "Delegate tasks to {agent} agent to handle the request."
-HANDOFF_BACKGROUND = (
-    "Background task dedicated to subagent '{agent}' submitted. task_id={task}. "
-    "The subagent '{agent}' is working on the task on hehalf you. "
-    "You will be notified when it finishes."
-)
-LAST_STEP = (
-    "Maximum tool call limit reached. Stop calling tools, and based on the information you have gathered, "
-    "summarize your task and findings, and reply to the user directly."
-)
-LAST_STEP_OF_CHAT = (
-    "工具调用次数已达到上限，请停止使用工具，并根据已经收集到的信息，对你的任务和发现进行总结，然后直接回复用户。"
-)
-LOOP_WITHOUT_ANSWER = "Agent did not produce a final LLM response"
-LLM_ERROR = "LLM 响应错误: {error}"
-LLM_ERROR_UNKNOWN = "未知错误"
-AGENT_ERROR = "Error occurred while processing agent request: {error}"
+ARGUMENT_TYPE = {
+    "en-US": "what you gave for '{name}' does not fit. The command takes: {types}",
+    "zh-CN": "“{name}”填得不合适。这条命令需要：{types}",
+}
+ARGUMENT_BOOLEAN = {
+    "en-US": "'{name}' is yes or no",
+    "zh-CN": "“{name}”只能填 yes 或 no",
+}
+GROUP_USAGE = {
+    "en-US": "'{group}' needs one of these after it:\n{tree}",
+    "zh-CN": "“{group}”后面要跟下面的一项：\n{tree}",
+}
+NO_ARGUMENTS = {"en-US": "takes nothing", "zh-CN": "不带内容"}
+FILTER_FAILED = {"en-US": "{plugin}: {error}", "zh-CN": "{plugin}：{error}"}
+NO_PERMISSION = {
+    "en-US": "This command is for administrators. Whoever runs this server can make you one: your account for "
+    "agent.administrators is {account}",
+    "zh-CN": "这条命令只给管理员用。想成为管理员，请让服务器的主人把账号 {account} 写进 agent.administrators",
+}
+HANDLER_FAILED = {
+    "en-US": "{plugin} could not finish: {error} (in {handler})",
+    "zh-CN": "{plugin} 没能做完：{error}（出自 {handler}）",
+}
+MODEL_SILENT = {"en-US": "The model gave no answer.", "zh-CN": "模型没有给出回答。"}
+TURN_FAILED = {"en-US": "I could not answer this: {error}", "zh-CN": "这次没能回答：{error}"}
+PROVIDER_NOT_THERE = {
+    "en-US": "The model '{id}' was chosen for this message, and there is none of that name. /model shows which "
+    "there are.",
+    "zh-CN": "这条消息选用了模型“{id}”，但这里没有它。发送 /model 可以看到有哪些。",
+}
+PERSONA_MISSING = {"en-US": "there is no persona '{id}'", "zh-CN": "没有名为“{id}”的人格"}
+PERSONA_EXISTS = {"en-US": "there is a persona '{id}' already", "zh-CN": "已经有名为“{id}”的人格"}
+KB_EXISTS = {"en-US": "there is a knowledge base '{name}' already", "zh-CN": "已经有名为“{name}”的知识库"}
+WAIT_TIMEOUT = {"en-US": "no further message came in time", "zh-CN": "没有等到下一条消息"}
 
-# Providers, conversations, personas
-PROVIDER_NOT_THERE = (
-    "LLM 请求失败：未找到指定的提供商 `{id}`。请检查提供商配置或重新选择可用模型。"
+# To models
+
+TOOL_MISMATCH = "the tool cannot take these arguments; its own are: {parameters}"
+TOOL_NO_PARAMETERS = "(none)"
+TOOL_VALUE_ERROR = "the tool refuses a value: {error}"
+TOOL_EXECUTION_ERROR = "the tool could not begin: {error}\n{trace}"
+TOOL_NO_VALUE = "[The tool gave nothing back. If it had something to say, the user has it already.]"
+TOOL_NO_CONTENT = "[The result is empty.]"
+TOOL_UNSUPPORTED = "[A part of the result is neither text nor picture and is left out.]"
+TOOL_IMAGE = "[A picture, which follows. It is kept as {path}]"
+TOOL_REPEATED = {
+    3: "\n\n[{times} times in a row you called {tool} with the same arguments. Ask yourself what else would help.]",
+    4: "\n\n[{times} times in a row you called {tool} with the same arguments. Change them, take another tool, or "
+    "say what is missing.]",
+    5: "\n\n[{times} times in a row you called {tool} with the same arguments, and it tells you nothing new. Leave "
+    "it: go another way, or tell the user why you cannot.]",
+}
+TOOL_BACKGROUND = "[It goes on in the background, task_id={task}. Its end will be told here.]"
+TOOL_DENIED = (
+    "error: {tool} is for administrators, and {user} is none. The operator names them in agent.administrators."
 )
-PROVIDER_NOT_FOUND = "Provider {id} not found"
-EMPTY_OUTPUT = "OpenAI completion has no usable output. response_id={id}, finish_reason=stop"
-NO_PROVIDER = "Provider not found"
-CONVERSATION_NOT_FOUND = "Conversation with id {id} not found"
-PERSONA_MISSING = "Persona with ID {id} does not exist."
-PERSONA_EXISTS = "Persona with ID {id} already exists."
-DEFAULT_PERSONA_PROMPT = "You are a helpful and friendly assistant."
-PERSONA_ODD_DIALOGS = "{name} 人格情景预设对话格式不对，条数应该为偶数。"
-BAD_SESSION = "不合法的 session 字符串: {error}"
-NOT_A_URL = "not a valid url"
-CONFIG_TYPE = "不受支持的配置类型 {type}。支持的类型有：{known}"
-CONFIG_KEY_MISSING = "没有找到 Key: '{key}'"
+TOOL_NOTHING_TO_CALL = "this tool has nothing that could be called"
+HANDOFF_DESCRIPTION = "Let the agent {agent} do a task."
+HANDOFF_BACKGROUND = "[The agent {agent} works on it in the background, task_id={task}. Its end will be told here.]"
+LAST_STEP = "No tool can be called any more. Answer now, with what you have found out."
+KB_HEAD = "From the knowledge bases; use what helps with the answer:\n"
+KB_ITEM = "({number}) {base} / {document}, relevance {score:.2f}:\n{text}\n"
+DEFAULT_PERSONA_PROMPT = "You help people with what they ask, kindly and to the point."
+
+# To authors of plugins
+
+GREEDY_LAST = "'{name}' is a GreedyStr, which takes all that is left: put it last"
+GROUP_REGISTRATION = "a command group is registered by decorating a function with it"
+SESSION_FILTER_TYPE = "session_filter is no SessionFilter"
+TOOL_TYPE_MISSING = "the tool {tool} does not say of which type its parameter '{name}' is"
+TOOL_TYPE_UNSUPPORTED = "the tool {tool} has a parameter of type '{type}', which tools cannot have"
+TOOL_NO_HANDLER = "a tool needs a handler, or a method `call` or `run` of its own"
+TOOL_NOT_WRITTEN = "this tool has neither a handler nor a `call` of its own"
+LOOP_WITHOUT_ANSWER = "the agent ended without an answer"
+PROVIDER_NOT_FOUND = "there is no model '{id}'"
+NO_PROVIDER = "no model is configured for this chat"
+EMPTY_OUTPUT = "the model answered with nothing (answer {id})"
+CONVERSATION_NOT_FOUND = "there is no conversation '{id}'"
+PERSONA_ODD_DIALOGS = "the opening lines of the persona {name} are left out: each needs its answer"
+BAD_SESSION = "this names no session: {error}"
+NOT_A_URL = "expected an address that begins with http:// or https://"
+NO_SOURCE = "there is neither a file nor an address"
+NOT_A_FILE = "there is no file {source}"
+CONFIG_TYPE = "the type '{type}' of a setting is not known; there are: {known}"
+CONFIG_KEY_MISSING = "there is no setting '{key}'"
 NO_STAR_CLASS = (
-    "插件 {plugin} 未通过 Star 注册，也没有找到旧版插件类。"
-    "请确认插件主类继承 astrbot.api.star.Star，或类名以 Plugin 结尾 / 命名为 Main。"
+    "{plugin} defines no plugin: derive a class from astrbot.api.star.Star (or call an old one Main, or ...Plugin)"
 )
-KB_NEEDS_EMBEDDING = "创建知识库时必须提供embedding_provider_id"
-KB_NO_EMBEDDING = "无法找到 ID 为 {id} 的 Embedding Provider"
-KB_EXISTS = "知识库名称 '{name}' 已存在"
-KB_HEAD = "以下是相关的知识库内容,请参考这些信息回答用户的问题:\n"
-KB_ITEM = "【知识 {number}】\n来源: {base} / {document}\n内容: {text}\n相关度: {score:.2f}\n"
+NO_ENTRY = "{directory} holds no plugin: it needs main.py or {directory}.py"
+KB_NEEDS_EMBEDDING = "a knowledge base needs embedding_provider_id"
+KB_NO_EMBEDDING = "there is no embedding model '{id}'"
+NOT_IN_A_ROUTE = "`request` is there only while a route of the plugin is being answered"
+PART_WITHOUT_TYPE = "{name} is a ContentPart and needs a text as its `type`"
+MESSAGE_WITHOUT_CONTENT = "only an assistant's message with tool calls may be without content"
+NOT_A_FILTER = "only a CustomFilter can be combined with a CustomFilter"
+NO_CALLER = "tell get_data_dir the plugin's name: it was called from no module"
+NO_PLUGIN_OF_MODULE = "tell get_data_dir the plugin's name: {module} belongs to none"
+NO_PLUGIN_NAME = "tell get_data_dir the plugin's name: it has none"
+NO_FOLDER = "cannot make the folder {folder}: {error}"
+AGENTS_NOT_A_LIST = "the agents to delegate to are not given as a list, so there are none"
+PREFERENCE_WITHOUT_KEY = "a preference needs scope_id and key"
+BAD_VERSION_RANGE = "astrbot_version is no version range; write it as >=4.16,<5"
+OTHER_VERSION = "the plugin wants AstrBot {wanted}, and here it finds {version}"

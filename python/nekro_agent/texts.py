@@ -1,38 +1,50 @@
-"""Short texts that plugins and users observe, all in one place.
+"""What we say beside Nekro's plugins, in our own words: to people in their language, to models and to authors of
+plugins in English. What programs match on lies in `markers`."""
 
-Compat(nekro): plugins compare some of these, and users know them; the others are our own words.
-"""
+from nekro_agent import markers
+
+# To people
 
 UNAUTHORIZED = {
-    "super_user": {"zh-CN": "此命令仅限超级用户使用", "en-US": "This command is for super users only"},
-    "advanced": {"zh-CN": "此命令仅限高级用户使用", "en-US": "This command is for advanced users only"},
+    "super_user": {"zh-CN": markers.FOR_SUPER_USERS, "en-US": "Only the operator may give this command."},
+    "advanced": {
+        "zh-CN": "这条命令只给有高级权限的人用",
+        "en-US": "You need more rights to give this command.",
+    },
 }
-INVALID_ARGUMENT = {"zh-CN": "参数错误: {error}", "en-US": "Invalid argument: {error}"}
-COMMAND_FAILED = {"zh-CN": "命令执行出错: {error}", "en-US": "Command execution error: {error}"}
-COMMAND_UNKNOWN = {"zh-CN": "命令不存在: {name}", "en-US": "There is no command {name}"}
+NOT_AN_ADMINISTRATOR = {
+    "zh-CN": "{name}（{user}）不是这里的管理员",
+    "en-US": "{name} ({user}) is no administrator here",
+}
+INVALID_ARGUMENT = {"zh-CN": "这样写不行：{error}", "en-US": "That does not fit: {error}"}
+COMMAND_FAILED = {"zh-CN": "命令没能做完：{error}", "en-US": "The command could not finish: {error}"}
+COMMAND_UNKNOWN = {"zh-CN": "没有 {name} 这条命令", "en-US": "There is no command {name}"}
 COMMAND_AMBIGUOUS = {
-    "zh-CN": "命令 {name} 存在多个来源，请使用完整名称: {candidates}",
+    "zh-CN": "有几个插件都有 {name} 命令，请写明是哪一个：{candidates}",
     "en-US": "Several plugins have a command {name}; use one of {candidates}",
 }
-COMMAND_DISABLED = {"zh-CN": "命令已禁用: {name}", "en-US": "The command {name} is disabled"}
-ARGUMENT_MISSING = {"zh-CN": "缺少必填参数: {name}", "en-US": "Missing required argument: {name}"}
-ARGUMENT_NOT_WHOLE = {"zh-CN": "参数 {name} 需要整数类型", "en-US": "Argument {name} requires integer type"}
-ARGUMENT_NOT_NUMBER = {"zh-CN": "参数 {name} 需要数值类型", "en-US": "Argument {name} requires numeric type"}
+COMMAND_DISABLED = {"zh-CN": "{name} 命令被关掉了", "en-US": "The command {name} is disabled"}
+ARGUMENT_MISSING = {"zh-CN": "还缺 {name}", "en-US": "{name} is missing"}
+ARGUMENT_NOT_WHOLE = {"zh-CN": "{name} 要填整数", "en-US": "{name} is a whole number"}
+ARGUMENT_NOT_NUMBER = {"zh-CN": "{name} 要填数字", "en-US": "{name} is a number"}
 ARGUMENT_OUT_OF_RANGE = {
-    "zh-CN": "参数 {name} 的值需在 {low}-{high} 之间",
-    "en-US": "Argument {name} must be between {low} and {high}",
+    "zh-CN": "{name} 最小 {low}，最大 {high}",
+    "en-US": "{name} is at least {low} and at most {high}",
 }
-ARGUMENT_NOT_A_CHOICE = {
-    "zh-CN": "参数 {name} 的值必须是 {choices} 之一",
-    "en-US": "Argument {name} must be one of {choices}",
-}
-WAIT_OPTIONS = {"zh-CN": "{message}\n可选: {options}", "en-US": "{message}\nOptions: {options}"}
-WAIT_TIMEOUT = {"zh-CN": "操作超时，已取消", "en-US": "Timed out, cancelled"}
+ARGUMENT_NOT_A_CHOICE = {"zh-CN": "{name} 只能是 {choices}", "en-US": "{name} is one of {choices}"}
+WAIT_OPTIONS = {"zh-CN": "{message}\n可以回答：{options}", "en-US": "{message}\nYou can answer: {options}"}
+WAIT_TIMEOUT = {"zh-CN": "等得太久，不再等了", "en-US": "No answer came in time; I no longer wait."}
+PRESET_CHOSEN = {"zh-CN": "现在由 {name} 回答", "en-US": "{name} answers from now on"}
+TASK_DONE = {"zh-CN": "做完了", "en-US": "done"}
+TASK_CANCELLED = {"zh-CN": "不做了", "en-US": "cancelled"}
+BAD_JOB_ID = {"zh-CN": "“{id}”不是周期任务的编号", "en-US": "'{id}' is no id of a recurring timer"}
+NO_JOB = {"zh-CN": "没有编号为“{id}”的周期任务", "en-US": "there is no recurring timer '{id}'"}
 
-TIMER_FIRED = "⏰ 定时提醒：{text}"
-RECURRING_FIRED = "⏰ 周期任务提醒：{text}"
+# To models and to authors of plugins
+
+TIMER_FIRED = "⏰ A timer has gone off: {text}"
+RECURRING_FIRED = "⏰ A recurring timer has gone off: {text}"
 FILE_NOT_SENT = "[file not sent: {path} ({reason})]"
-AGENT_MARK = " - **[AGENT METHOD - STOP AFTER CALL]**"
 SLEEPING = "{name} is asleep: {brief} (call activate_plugin('{module}') to use it)"
 
 NO_ONEBOT = "no OneBot V11 bot is connected; this needs the OneBot platform, which is not configured"

@@ -261,7 +261,7 @@ class Host:
             by_name = {tool["name"]: tool for tool in tools}
             ended = await self._loop(list(messages), by_name, ref, max_steps, last_words=last_words)
         except RuntimeError as error:
-            text = f"All chat models failed: {error}"
+            text = f"The model could not answer: {error}"
             ended = {"role": "err", "text": text, "messages": messages, "ended": False}
         for piece in _pieces(ended) if stream else ():
             yield piece
@@ -299,7 +299,7 @@ class Host:
             ended = False
             for call in calls:
                 if call["name"] not in tools:
-                    texts = [f"error: Tool {call['name']} not found. Available tools are: {', '.join(tools)}"]
+                    texts = [f"error: there is no tool {call['name']}. The tools are: {', '.join(tools)}"]
                 else:
                     answer = await self.rig.step(
                         "tool",

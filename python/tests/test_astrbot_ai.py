@@ -245,9 +245,9 @@ class Tools(Written):
             [
                 "one",
                 "two 7",
-                "error: Tool handler parameter mismatch, please check the handler definition. Handler parameters: (no additional parameters)",
-                "error: Tool handler parameter mismatch, please check the handler definition. Handler parameters: (no additional parameters)",
-                "error: Tool nobody not found. Available tools are: two, slow, nothing, bad",
+                "error: the tool cannot take these arguments; its own are: (none)",
+                "error: the tool cannot take these arguments; its own are: (none)",
+                "error: there is no tool nobody. The tools are: two, slow, nothing, bad",
             ],
         )
         await self.stage.say(
@@ -259,12 +259,12 @@ class Tools(Written):
         await self.stage.say("/loop", llm=[{"calls": [{"name": "nothing", "args": {}}]}])
         self.assertEqual(
             self.stage.host.sent,
-            [["said by the tool"], ["Exception Agent did not produce a final LLM response"]],
+            [["said by the tool"], ["Exception the agent ended without an answer"]],
         )
         await self.stage.say("later", llm=[{"calls": [{"name": "two", "args": {}}]}, {"text": "no"}])
-        self.assertIn("Tool two not found", self.stage.host.asked[1]["messages"][-1]["content"])
+        self.assertIn("there is no tool two", self.stage.host.asked[1]["messages"][-1]["content"])
         await self.stage.say("/loop", llm=[{"error": "down"}])
-        self.assertEqual(self.stage.host.sent, [["err: All chat models failed: down"]])
+        self.assertEqual(self.stage.host.sent, [["err: The model could not answer: down"]])
         call = {"calls": [{"name": "two", "args": {}}]}
         await self.stage.say("/loop", llm=[call, call, {"text": "forced"}])
         self.assertEqual([len(asked["tools"]) for asked in self.stage.host.asked], [4, 4, 0])

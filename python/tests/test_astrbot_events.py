@@ -25,13 +25,14 @@ class Events(unittest.IsolatedAsyncioTestCase):
         await self.said("/add 2", "= 5")
         await self.said("/plus 2 40", "= 42")
         await self.said("add 1 1", "= 2")
-        await self.said("/add", "插件 command_garden: 必要参数缺失。该指令完整参数: a(int),b(int)=3")
-        await self.said("/add x", "插件 command_garden: 参数 a 类型错误。完整参数: a(int),b(int)=3")
+        await self.said("/add", "command_garden: something is missing. The command takes: a(int),b(int)=3")
+        await self.said("/add x", "command_garden: what you gave for 'a' does not fit. The command takes: a(int),b(int)=3")
         await self.said("/types 1.5 no 7 bob", "(1.5, False, 7, 'bob')")
         await self.said("/types 2", "(2.0, True, None, 'x')")
         await self.said(
             "/types 2 maybe",
-            "插件 command_garden: 参数 yes 类型错误。完整参数: f(float),yes(bool)=True,opt(NoneType)=None,name(str)=x",
+            "command_garden: what you gave for 'yes' does not fit. The command takes: "
+            "f(float),yes(bool)=True,opt(NoneType)=None,name(str)=x",
         )
         await self.said("/say a b  c", "a|b c")
         await self.said("/even", "even")
@@ -43,8 +44,8 @@ class Events(unittest.IsolatedAsyncioTestCase):
         await self.said("/steps", "step 1", "step 2", "after [1, 2]")
 
     async def test_groups(self) -> None:
-        tree = "math\n├── double (n(int)): Twice.\n├── deep\n│   ├── zero (无参数指令)\n"
-        await self.said("/math", f"插件 command_garden: 参数不足。math 指令组下有如下指令，请参考：\n{tree}")
+        tree = "math\n├── double (n(int)): Twice.\n├── deep\n│   ├── zero (takes nothing)\n"
+        await self.said("/math", f"command_garden: 'math' needs one of these after it:\n{tree}")
         await self.said("/math double 4", "8")
         await self.said("/m d 4", "8")
         await self.said("/math deep zero", "0")
@@ -52,11 +53,23 @@ class Events(unittest.IsolatedAsyncioTestCase):
 
     async def test_permissions_and_errors(self) -> None:
         await self.said("/admin", "yes sir", user="admin1")
-        await self.said("/admin", "您(ID: u1)的权限不足以使用此指令。通过 /sid 获取 ID 并请管理员添加。")
+        refused = (
+            "This command is for administrators. Whoever runs this server can make you one: your account for "
+            "agent.administrators is {}"
+        )
+        await self.said("/admin", refused.format("test:u1"))
         # The same account on another platform is somebody else: the host says who is an administrator.
-        refused = "您(ID: admin1)的权限不足以使用此指令。通过 /sid 获取 ID 并请管理员添加。"
-        await self.said("/admin", refused, user="admin1", role="user")
-        await self.said("/boom", ":(\n\n在调用插件 command_garden 的处理函数 boom 时出现异常：broken")
+        await self.said("/admin", refused.format("test:admin1"), user="admin1", role="user")
+        await self.said("/boom", "command_garden could not finish: broken (in boom)")
+
+    async def test_people_are_answered_in_their_language(self) -> None:
+        """That of the message: not of the plugin, nor of who wrote before."""
+        for word, told in (
+            ("x", "command_garden: what you gave for 'a' does not fit. The command takes: a(int),b(int)=3"),
+            ("三", "command_garden：“a”填得不合适。这条命令需要：a(int),b(int)=3"),
+            ("さん三", "command_garden: what you gave for 'a' does not fit. The command takes: a(int),b(int)=3"),
+        ):
+            await self.said(f"/add {word}", told)
 
     async def test_stopping(self) -> None:
         """A stopped event goes no further; `should_call_llm(True)` keeps the model out."""

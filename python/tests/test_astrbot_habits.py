@@ -79,8 +79,8 @@ class Habits(Written):
                 yield event.plain_result("got it")
         """
         await self.stage.load(self.write(body))
-        self.assertEqual(await self.stage.say("/any x"), [["插件 written: _empty() takes no arguments"]])
-        missing = "插件 written: 必要参数缺失。该指令完整参数: args(_empty)"
+        self.assertEqual(await self.stage.say("/any x"), [["written: _empty() takes no arguments"]])
+        missing = "written: something is missing. The command takes: args(_empty)"
         self.assertEqual(await self.stage.say("/any"), [[missing]])
 
     async def test_registered_tasks_run(self) -> None:
@@ -133,9 +133,9 @@ class Habits(Written):
             one["content"] for one in self.stage.host.asked[-1]["messages"] if one["role"] == "tool"
         ]
         self.assertEqual([text[0] for text in told], ["a", "a", "a", "a", "b", "a"])
-        times = [text.partition("arguments ")[2].partition(" times")[0] for text in told]
+        times = [text.partition("[")[2].partition(" times")[0] for text in told]
         self.assertEqual(times, ["", "", "3", "4", "", ""])
-        self.assertTrue(told[2].startswith("a\n\n[SYSTEM NOTICE] By the way, you have executed the same tool `look`"))
+        self.assertTrue(told[2].startswith("a\n\n[3 times in a row you called look with the same arguments."))
 
     async def test_requests_of_plugins(self) -> None:
         """With a conversation a plugin's request is part of that, with none it stands alone."""
@@ -204,7 +204,7 @@ class Habits(Written):
         self.assertEqual(await self.stage.say("/loop", llm=llm), [["done"]])
         last = self.stage.host.asked[-1]
         self.assertEqual(last["tools"], [])
-        self.assertTrue(last["messages"][-1]["content"].startswith("Maximum tool call limit reached. Stop"))
+        self.assertTrue(last["messages"][-1]["content"].startswith("No tool can be called any more."))
 
     async def test_an_unknown_model_is_named(self) -> None:
         body = """
@@ -214,7 +214,7 @@ class Habits(Written):
         """
         await self.stage.load(self.write(body))
         [[said]] = await self.stage.say("hello", llm=[{"text": "hi"}])
-        self.assertEqual(said, "LLM 请求失败：未找到指定的提供商 `gone`。请检查提供商配置或重新选择可用模型。")
+        self.assertEqual(said, "The model 'gone' was chosen for this message, and there is none of that name. /model shows which there are.")
 
 
 if __name__ == "__main__":

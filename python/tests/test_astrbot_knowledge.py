@@ -112,7 +112,7 @@ class Knowledge(Written):
         )
         self.assertEqual(found, ["two pears", 1.0, [["b", "fruit", 512]], True, False, [True, False], []])
         await self.py("await ctx.kb_manager.create_kb('a', embedding_provider_id='vec')\nreturn json.dumps(None)")
-        self.assertIn("已存在", await self.raises("await ctx.kb_manager.create_kb('a', embedding_provider_id='vec')"))
+        self.assertIn("there is a knowledge base 'a' already", await self.raises("await ctx.kb_manager.create_kb('a', embedding_provider_id='vec')"))
         self.assertIn("embedding_provider_id", await self.raises("await ctx.kb_manager.create_kb('c')"))
         self.assertIn("none", await self.raises("await ctx.kb_manager.create_kb('c', embedding_provider_id='none')"))
 

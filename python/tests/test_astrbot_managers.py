@@ -82,7 +82,7 @@ class Managers(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(second, [[1, 2, 1, 0], "new", "[]", "[%None]", None, True, None, 0])
         self.assertEqual(
             await self.raises("await cm.add_message_pair('gone', {}, {})"),
-            "Exception: Conversation with id gone not found",
+            "Exception: there is no conversation 'gone'",
         )
         readable = await self.py(
             """
@@ -159,11 +159,11 @@ class Managers(unittest.IsolatedAsyncioTestCase):
         )
         for source in ("get_persona('dog')", "update_persona('dog', 'x')", "delete_persona('dog')"):
             self.assertEqual(
-                await self.raises(f"await pm.{source}"), "ValueError: Persona with ID dog does not exist."
+                await self.raises(f"await pm.{source}"), "ValueError: there is no persona 'dog'"
             )
         self.assertEqual(
             await self.raises("await pm.create_persona('cat', 'x')"),
-            "ValueError: Persona with ID cat already exists.",
+            "ValueError: there is a persona 'cat' already",
         )
         await self.raises("await pm.create_persona('x' * 256, 'x')")
         self.stage.host.default_persona = {

@@ -238,12 +238,14 @@ class Native(unittest.IsolatedAsyncioTestCase):
 
         async def said(name, text, role="user"):
             context = {**CONTEXT, "user": {**CONTEXT["user"], "role": role}}
-            steps = self.rig.steps("command", context=context, name=name, raw_args=text)
+            given = {"name": name, "raw_args": text, "said": f"/{name} {text}"}
+            steps = self.rig.steps("command", context=context, **given)
             return [(answer["status"], answer["message"]) async for answer in steps]
 
         self.assertEqual(await said("r", "6 good luck"), [("success", "good luck: 6"), ("success", "Berlin")])
         self.assertEqual(await said("roll", "--label x 6"), [("success", "x: 6"), ("success", "Berlin")])
         self.assertEqual(await said("roll", "six"), [("error", "sides: 'six' is not int\nusage: /roll sides [label]")])
+        self.assertEqual(await said("roll", "六"), [("error", "sides：“六”不是 int\n用法：/roll sides [label]")])
         self.assertEqual(await said("shout", "'oh dear' --loud"), [("success", "OH DEAR")])
         self.assertEqual(await said("shout", "--loud no --times=2 ah"), [("success", "ah ah")])
         self.assertRegex((await said("shout", "ah --times"))[0][1], "--times needs a value")

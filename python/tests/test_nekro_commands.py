@@ -78,10 +78,10 @@ class Commands(Scene):
 
     async def test_wrong_arguments_are_explained(self) -> None:
         for given, told in {
-            "": "缺少必填参数: sides (sides)", "x": "参数 sides 需要整数类型", "1": "参数 sides 的值需在 2-100 之间",
-            "6 mode:x": "参数 mode 的值必须是 ['fast', 'slow'] 之一",
+            "": "还缺 sides (sides)", "x": "sides 要填整数", "1": "sides 最小 2，最大 100",
+            "6 mode:x": "mode 只能是 ['fast', 'slow']",
         }.items():
-            self.assertEqual(await self.type("roll", given), [["invalid_args", f"参数错误: {told}"]], given)
+            self.assertEqual(await self.type("roll", given), [["invalid_args", f"这样写不行：{told}"]], given)
 
     async def test_names_aliases_and_namespaces(self) -> None:
         for name in ("r", "掷骰", "probe:roll", "probe:r"):
@@ -100,15 +100,26 @@ class Commands(Scene):
     async def test_permissions_follow_the_role(self) -> None:
         self.assertEqual(await self.type("secret"), [["unauthorized", "此命令仅限超级用户使用"]])
         self.assertEqual(await self.type("secret", role="operator"), [["success", f"True 42 Alice {CHAT}"]])
-        self.assertEqual(await self.type("better"), [["unauthorized", "此命令仅限高级用户使用"]])
+        self.assertEqual(await self.type("better"), [["unauthorized", "这条命令只给有高级权限的人用"]])
         self.assertEqual(await self.type("better", role="operator"), [["success", "ok"]])
         self.assertEqual((await self.type("conf.set", "a b"))[0][0], "unauthorized")
         self.assertEqual(await self.type("conf.s", "a b", role="operator"), [["success", "a=b"]])
         self.assertEqual(await self.type("conf.show"), [["success", "shown"]])
 
+    async def test_people_are_answered_in_their_language(self) -> None:
+        """Without a message of theirs, as here in scenarios, the system's language counts."""
+        for said, told in (
+            ("/roll x", "That does not fit: sides is a whole number"),
+            ("/掷骰 x", "这样写不行：sides 要填整数"),
+            (None, "这样写不行：sides 要填整数"),
+        ):
+            asked = {"context": self.context, "name": "roll", "raw_args": "x", "said": said}
+            answers = [it["message"] async for it in self.rig.steps("command", **asked)]
+            self.assertEqual(answers, [told], said)
+
     async def test_errors_are_answers(self) -> None:
-        self.assertEqual(await self.type("bad"), [["invalid_args", "参数错误: wrong number"]])
-        self.assertEqual(await self.type("bad", "how:other"), [["error", "命令执行出错: RuntimeError"]])
+        self.assertEqual(await self.type("bad"), [["invalid_args", "这样写不行：wrong number"]])
+        self.assertEqual(await self.type("bad", "how:other"), [["error", "命令没能做完：RuntimeError"]])
         self.assertEqual(await self.type("told"), [["error", "不行"]])
 
     async def test_they_are_described(self) -> None:
@@ -120,7 +131,7 @@ class Commands(Scene):
 
     async def test_the_next_message_of_the_same_person_is_the_answer(self) -> None:
         steps = [it async for it in self.rig.steps("command", context=self.context, name="quiz", raw_args="")]
-        self.assertEqual(steps[0]["parts"], [{"type": "text", "text": "Which?\n可选: a / b"}])
+        self.assertEqual(steps[0]["parts"], [{"type": "text", "text": "Which?\n可以回答：a / b"}])
         self.assertTrue(steps[0]["waits"])
         self.assertEqual((await self.say("c", user="43"))["signal"], "CONTINUE", "somebody else")
         self.assertEqual(await self.say("b"), {"signal": "BLOCK_TRIGGER", "taken": True})

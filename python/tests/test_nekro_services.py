@@ -93,7 +93,7 @@ class Timers(Scene):
         self.assertEqual(told, "([True, False, True, True], ['b', 'tea'])")
         tea = next(it for it in self.host.timers.values() if it["text"] == "tea")
         await self.ring(tea)
-        self.assertEqual(self.host.pushed, [{"session": CHAT, "text": "⏰ 定时提醒：tea", "trigger": True}])
+        self.assertEqual(self.host.pushed, [{"session": CHAT, "text": "⏰ A timer has gone off: tea", "trigger": True}])
         told = await self.run_in("""
             from nekro_agent.api import timer
             await timer.clear_timers(ctx.chat_key, temporary=True)
@@ -121,14 +121,14 @@ class Timers(Scene):
         self.assertEqual((daily["cron"], daily["timezone"], daily["session"]), ("0 8 * * *", "Asia/Shanghai", CHAT))
         first = daily["due"]
         await self.ring(daily)
-        self.assertEqual([it["text"] for it in self.host.pushed], ["⏰ 周期任务提醒：wake up"])
+        self.assertEqual([it["text"] for it in self.host.pushed], ["⏰ A recurring timer has gone off: wake up"])
         self.assertEqual(self.host.timers[daily["id"]]["due"], first)
         # Missed by more than the job allows: it waits for its next time.
         await self.ring(daily, late=900)
         self.assertEqual(len(self.host.pushed), 1)
         # croniter understands what the host does not; the time is set anew each time.
         await self.ring(market)
-        self.assertEqual(self.host.pushed[1]["text"], "⏰ 周期任务提醒：market")
+        self.assertEqual(self.host.pushed[1]["text"], "⏰ A recurring timer has gone off: market")
         self.assertIn(market["id"], self.host.timers)
 
     async def test_a_callback_runs_here(self) -> None:
@@ -158,7 +158,7 @@ class Timers(Scene):
             return ran, paused, listed, (moment.hour, moment.minute), moment.weekday() < 5, counts, await rt.list_jobs(ctx.chat_key)
         """)
         self.assertEqual(told, "(True, 'paused', [('Morning', 'active')], (0, 0), True, (1, 0), [])")
-        self.assertEqual(self.host.pushed[0]["text"], "⏰ 周期任务提醒：[Morning] wake up")
+        self.assertEqual(self.host.pushed[0]["text"], "⏰ A recurring timer has gone off: [Morning] wake up")
         for wrong in ("create_cron_job(ctx.chat_key, 'x', 'y', 'UTC')", "create_cron_job(ctx.chat_key, '* * * * *', 'y', 'Mars')", "get_job('!!')"):
             with self.assertRaises(StepError, msg=wrong):
                 await self.run_in(f"from nekro_agent.api import recurring_timer as rt\nawait rt.{wrong}")

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_contract::{Method, ModelError, Stop, TurnStop};
+use callgate_contract::{Method, ModelError, Stop};
 use callgate_gate::CallError;
 
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \
@@ -61,12 +61,11 @@ pub(crate) fn cannot_go_on(error: &crate::TurnError) -> String {
     format!("I was interrupted and cannot finish this: {error}. Please ask again.")
 }
 
-/// Compat(astrbot): plugins and models know this sentence.
 pub(crate) fn unknown_tool(name: &str, methods: &[Arc<dyn Method>]) -> String {
     let names = methods.iter().map(|method| method.info().name.as_str());
     let names: Vec<&str> = names.take(40).collect();
     let names = names.join(", ");
-    format!("error: Tool {name} not found. Available tools are: {names}")
+    format!("error: there is no tool {name}. The tools are: {names}")
 }
 
 pub(crate) fn interrupted(command: &str) -> String {
@@ -79,24 +78,14 @@ pub(crate) fn interrupted(command: &str) -> String {
 pub(crate) const HANDLING_CUT_OFF: &str = "I was interrupted while your last message was being \
     dealt with. It is not repeated by itself: send it again if nothing came of it.";
 
-/// Compat(astrbot): plugins and models know this sentence.
+/// Compat(astrbot): plugins and models match on this one, letter by letter.
 pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
     let seconds = limit.as_secs();
     format!("error: tool {name} execution timeout after {seconds} seconds.")
 }
 
-const MODEL_FAILED: &str = "The model could not answer: ";
-
 pub(crate) fn model_failed(error: &ModelError) -> String {
-    format!("{MODEL_FAILED}{error}")
-}
-
-/// Compat(astrbot): a model's failure in the words that plugins know.
-pub(crate) fn of_failure(stop: TurnStop, text: String) -> String {
-    match (stop, text.strip_prefix(MODEL_FAILED)) {
-        (TurnStop::Error, Some(error)) => format!("All chat models failed: {error}"),
-        _ => text,
-    }
+    format!("The model could not answer: {error}")
 }
 
 pub(crate) fn no_sandbox(reason: &str) -> String {

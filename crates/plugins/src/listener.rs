@@ -153,6 +153,7 @@ impl PluginListener {
             ("context".to_owned(), context.clone()),
             ("name".to_owned(), text(name)),
             ("raw_args".to_owned(), text(rest)),
+            ("said".to_owned(), text(format!("/{name} {rest}"))),
         ];
         let mut sequence = 0;
         let sending = async {

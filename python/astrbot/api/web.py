@@ -17,6 +17,8 @@ from fastapi.encoders import jsonable_encoder  # noqa: F401
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse  # noqa: F401
 from quart import Response
 
+from astrbot import texts
+
 Value = TypeVar("Value")
 
 
@@ -135,9 +137,7 @@ class PluginRequestProxy:
         try:
             found = _current.get()
         except LookupError:
-            raise RuntimeError(
-                "astrbot.api.web.request is only available inside a plugin Web API handler."
-            ) from None
+            raise RuntimeError(texts.NOT_IN_A_ROUTE) from None
         return getattr(found, name)
 
 

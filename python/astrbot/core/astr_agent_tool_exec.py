@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from astrbot import logger, texts
+from astrbot import logger, markers, texts
 from astrbot.core.agent.handoff import HandoffTool
 from astrbot.core.agent.message import Message
 from astrbot.core.agent.result import CallToolResult, TextContent
@@ -68,7 +68,7 @@ async def _report(tool: FunctionTool, run_context: ContextWrapper, work: AsyncGe
             ]
     except Exception as error:
         logger.exception("background task %s failed", task)
-        said.append(texts.TOOL_ERROR.format(error=error))
+        said.append(markers.TOOL_ERROR.format(error=error))
     session = run_context.context.event.unified_msg_origin
     words = (
         f"[BackgroundTask] {tool.name} (task_id={task}) finished. Result: {' '.join(said) or 'no content'}"
@@ -88,7 +88,7 @@ async def _local(
         except StopAsyncIteration:
             return
         except asyncio.TimeoutError:
-            raise Exception(texts.TOOL_TIMEOUT.format(name=tool.name, seconds=limit)) from None
+            raise Exception(markers.TOOL_TIMEOUT.format(name=tool.name, seconds=limit)) from None
         if result is None:
             answered = event.get_result()
             if answered and answered.chain:

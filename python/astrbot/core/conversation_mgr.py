@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from astrbot import logger, texts
+from astrbot import logger, markers, texts
 from astrbot.core.agent.message import AssistantMessageSegment, Message, UserMessageSegment
 from astrbot.core.db import conversation as _row
 from astrbot.core.db.po import Conversation, ConversationV2  # noqa: F401
@@ -196,9 +196,9 @@ def _readable(history: list[dict]) -> list[str]:
                 pair.append(f"Assistant: {message['content']}")
             elif "tool_calls" in message:
                 calls = json.dumps(message["tool_calls"], ensure_ascii=False)
-                pair.append(texts.READABLE_TOOL_CALL.format(calls=calls))
+                pair.append(markers.READABLE_TOOL_CALL.format(calls=calls))
             else:
-                pair.append(texts.READABLE_UNKNOWN)
+                pair.append(markers.READABLE_UNKNOWN)
             pairs.insert(0, pair)
             pair = []
     return [line for one in pairs for line in one]

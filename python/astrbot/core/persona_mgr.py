@@ -9,7 +9,7 @@ from astrbot.core.db import persona as _persona
 from astrbot.core.db.po import Persona, Personality
 from astrbot.core.platform.message_session import MessageSession
 from astrbot.core.sentinels import NOT_GIVEN
-from callgate_worker import host
+from callgate_worker import host, language
 
 _MORE = {"scope": "astrbot", "scope_id": "personas"}
 DEFAULT_PERSONALITY = Personality(
@@ -57,7 +57,7 @@ class PersonaManager:
     async def get_persona(self, persona_id: str) -> Persona:
         row = await host.call("persona_get", name=persona_id)
         if not row:
-            raise ValueError(texts.PERSONA_MISSING.format(id=persona_id))
+            raise ValueError(language.say(texts.PERSONA_MISSING, id=persona_id))
         more = await host.call("preference_get", **_MORE, key=persona_id)
         return _persona({**row, **(more["value"] if more else {})})
 
@@ -73,7 +73,7 @@ class PersonaManager:
         sort_order: int = 0,
     ) -> Persona:
         if await host.call("persona_get", name=persona_id):
-            raise ValueError(texts.PERSONA_EXISTS.format(id=persona_id))
+            raise ValueError(language.say(texts.PERSONA_EXISTS, id=persona_id))
         if len(persona_id) > 255:
             raise ValueError("a persona's id has at most 255 characters")
         await host.call(

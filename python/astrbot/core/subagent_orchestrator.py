@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from astrbot import logger
+from astrbot import logger, texts
 from astrbot.core.agent.agent import Agent
 from astrbot.core.agent.handoff import HandoffTool
 
@@ -19,7 +19,7 @@ class SubAgentOrchestrator:
     async def reload_from_config(self, cfg: dict[str, Any]) -> None:
         agents = cfg.get("agents", [])
         if not isinstance(agents, list):
-            logger.warning("subagent_orchestrator.agents must be a list")
+            logger.warning(texts.AGENTS_NOT_A_LIST)
             return
         self.handoffs = [
             self._handoff(item)

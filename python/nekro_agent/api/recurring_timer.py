@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
+from nekro_agent import texts
 from nekro_agent.models.db_recurring_timer_job import DBRecurringTimerJob
+from nekro_agent.schemas.i18n import say
 from nekro_agent.services.timer.recurring_timer_service import recurring_timer_service
 
 __all__ = [
@@ -95,10 +97,10 @@ async def update_job(
 async def get_job(job_id: str) -> DBRecurringTimerJob:
     bare = job_id.strip()
     if not re.fullmatch(r"[a-z0-9]{4,12}", bare):
-        raise ValueError(f"任务ID格式非法: {job_id}")
+        raise ValueError(say(texts.BAD_JOB_ID, id=job_id))
     job = await DBRecurringTimerJob.get_or_none(job_id=bare)
     if job is None:
-        raise ValueError(f"定时任务不存在: {job_id}")
+        raise ValueError(say(texts.NO_JOB, id=job_id))
     return job
 
 

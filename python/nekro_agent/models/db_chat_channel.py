@@ -12,6 +12,7 @@ from nekro_agent.core.config import CoreConfig, config
 from nekro_agent.models.db_preset import DBPreset
 from nekro_agent.models.model import Model
 from nekro_agent.schemas.chat_message import ChatType
+from nekro_agent.schemas.i18n import say
 
 if TYPE_CHECKING:
     from nekro_agent.adapters.interface.base import BaseAdapter
@@ -144,7 +145,7 @@ class DBChatChannel(Model):
     async def set_preset(self, preset_id: int | None = None) -> str:
         self.preset_id = None if preset_id == -1 else preset_id
         await self.save()
-        return f"设置成功，当前人设: {(await self.get_preset()).name}"
+        return say(texts.PRESET_CHOSEN, name=(await self.get_preset()).name)
 
     @property
     def adapter(self) -> "BaseAdapter":

@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import TypeAlias
 
+from callgate_worker import language
+
 I18nDict: TypeAlias = dict[str, str]
 
 
@@ -49,5 +51,5 @@ def resolve_i18n(text: str | I18nDict) -> str:
 
 
 def say(text: I18nDict, **values: object) -> str:
-    """One of `nekro_agent.texts` in the system's language."""
-    return resolve_i18n(text).format(**values)
+    """One of `nekro_agent.texts` in the language of the person who is answered; where nobody is, in the system's."""
+    return language.say(text, _system_lang.value, **values)

@@ -18,7 +18,6 @@ use crate::{
     arrival::Occasion,
     history::to_json,
     nested::{cancel_below, to_the_end},
-    texts,
     turn::{Companion, Shape, Turn},
 };
 
@@ -333,20 +332,12 @@ pub(crate) fn role(stop: Option<TurnStop>) -> &'static str {
     }
 }
 
-fn words(report: &TurnReport) -> String {
-    let text = report.text.clone();
-    match report.stop {
-        Some(stop) => texts::of_failure(stop, text),
-        None => text,
-    }
-}
-
 fn turn_result(report: &TurnReport) -> Json {
     json!({
         "joined": false,
         "role": role(report.stop),
         "stop": report.stop,
-        "text": words(report),
+        "text": report.text,
         "turn": report.turn,
         "rounds": report.rounds,
         "calls": report.calls,
@@ -363,7 +354,7 @@ fn loop_result(report: &TurnReport, turn: &Turn) -> Json {
     json!({
         "role": role(report.stop),
         "stop": report.stop,
-        "text": words(report),
+        "text": report.text,
         "reasoning": reasoning,
         "tool_calls": [],
         "usage": turn.usage,

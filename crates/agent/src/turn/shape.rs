@@ -15,7 +15,7 @@ use super::{Returned, Turn, begin::mark_of, collect::full_name};
 use crate::{
     Agent, TurnError, TurnReport,
     history::{from_json, text_of, to_plugins_json},
-    host, texts,
+    host,
 };
 
 /// What is `None` is as usual.
@@ -223,7 +223,7 @@ impl Turn {
         match &self.shape.companion {
             Some(companion) if companion.delivers => {
                 let item = json!({
-                    "type": "text", "text": texts::of_failure(stop, text_of(answer)),
+                    "type": "text", "text": text_of(answer),
                     "parts": answer, "final": true, "role": host::role(Some(stop)),
                 });
                 match companion.tell(item).await {

@@ -26,6 +26,7 @@ mod crashes;
 mod draining;
 mod frozen;
 mod groups;
+mod hints;
 mod installers;
 mod instances;
 mod mcp;

@@ -73,17 +73,6 @@ pub(super) fn required(requests: &Json) -> Json {
         if let Some(names) = request["tools"].as_array_mut() {
             names.retain(|name| name.as_str().is_none_or(|name| !BUILT_IN.contains(&name)));
         }
-        let messages = request["messages"].as_array_mut().into_iter().flatten();
-        for message in messages.filter(|message| message["role"] == "tool") {
-            // A list of the tools there are names them last.
-            let listed = message["content"].as_str().and_then(|text| {
-                let rest = text.strip_suffix(&BUILT_IN.join(", "))?;
-                Some(rest.strip_suffix(", ").unwrap_or(rest).to_owned())
-            });
-            if let Some(listed) = listed {
-                message["content"] = json!(listed);
-            }
-        }
     }
     requests
 }
@@ -232,7 +221,7 @@ mod tests {
             ModelMessage::system("A cat.\n\nOurs.\n\n# Memory\nnothing"),
             ModelMessage::user("hi"),
             answer,
-            ModelMessage::tool("1", "no such tool; there are roll"),
+            ModelMessage::tool("1", "3"),
         ];
         let expected = json!([{
             "tools": ["future_task", "roll", "send_message_to_user"],
@@ -241,7 +230,7 @@ mod tests {
                 {"role": "user", "content": [{"type": "text", "text": "hi"}]},
                 {"role": "assistant", "content": null,
                  "tool_calls": [{"name": "roll", "arguments": "{\"a\": \"\\u611f\"}"}]},
-                {"role": "tool", "content": "no such tool; there are roll, future_task, send_message_to_user"},
+                {"role": "tool", "content": "3"},
             ],
         }]);
         let came = [request(messages, &["roll"])];

@@ -14,6 +14,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from astrbot import texts
+
 CHECKPOINT_ROLE = "_checkpoint"
 _KINDS: dict[str, type[ContentPart]] = {}
 
@@ -28,7 +30,7 @@ class ContentPart(BaseModel):
         super().__init_subclass__(**kwargs)
         kind = cls.__dict__.get("type")
         if not isinstance(kind, str):
-            raise ValueError(f"ContentPart subclass {cls.__name__} must have a `type` field of type `str`")
+            raise ValueError(texts.PART_WITHOUT_TYPE.format(name=cls.__name__))
         _KINDS[kind] = cls
 
     @classmethod
@@ -131,7 +133,7 @@ class Message(BaseModel):
         if checkpoint != (self.role == CHECKPOINT_ROLE):
             raise ValueError("role '_checkpoint' and CheckpointData belong together")
         if self.content is None and (self.role != "assistant" or self.tool_calls is None):
-            raise ValueError("content is required unless role='assistant' and tool_calls is not None")
+            raise ValueError(texts.MESSAGE_WITHOUT_CONTENT)
         return self
 
     @model_serializer(mode="wrap")

@@ -12,7 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-from astrbot import logger, texts
+from astrbot import logger, markers, texts
 from astrbot.core.agent.hooks import BaseAgentRunHooks
 from astrbot.core.agent.message import (
     AssistantMessageSegment,
@@ -111,7 +111,7 @@ class Run:
         except Exception as error:
             logger.warning("tool %s failed: %s", tool.name, error, exc_info=True)
             answer.error = True
-            answer.texts.append(texts.TOOL_ERROR.format(error=str(error) or type(error).__name__))
+            answer.texts.append(markers.TOOL_ERROR.format(error=str(error) or type(error).__name__))
         notice = self._repeated(tool.name, given)
         answer.texts = [
             text if text == texts.TOOL_NO_CONTENT else text + notice for text in answer.texts

@@ -14,6 +14,8 @@ from pydantic.dataclasses import dataclass
 from .result import CallToolResult
 from .run_context import ContextWrapper, TContext
 
+from astrbot import texts
+
 ParametersType = dict[str, Any]
 ToolExecResult = str | CallToolResult
 _OPEN = ConfigDict(arbitrary_types_allowed=True)
@@ -59,7 +61,7 @@ class FunctionTool(ToolSchema, Generic[TContext]):
         return f"FuncTool(name={self.name}, parameters={self.parameters}, description={self.description})"
 
     async def call(self, context: ContextWrapper[TContext], **kwargs: Any) -> ToolExecResult:
-        raise NotImplementedError("FunctionTool.call() must be implemented by subclasses or set a handler.")
+        raise NotImplementedError(texts.TOOL_NOT_WRITTEN)
 
 
 def _nothing() -> ParametersType:

@@ -52,7 +52,7 @@ DEFAULT_CONFIG = {
         "default_provider_id": "",
         "fallback_chat_models": [],
         "default_image_caption_provider_id": "",
-        "image_caption_prompt": "Please describe the image using Chinese.",
+        "image_caption_prompt": "Say what this picture shows.",
         "provider_pool": ["*"],
         "wake_prefix": "",
         "web_search": False,

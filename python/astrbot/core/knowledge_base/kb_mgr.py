@@ -9,6 +9,7 @@ from astrbot import texts
 from astrbot.core.knowledge_base.kb_helper import KBHelper
 from astrbot.core.knowledge_base.models import KBDocument, KnowledgeBase, RetrievalResult
 from astrbot.core.knowledge_base.shelf import Shelf
+from callgate_worker import language
 
 
 class KnowledgeBaseManager:
@@ -49,7 +50,7 @@ class KnowledgeBaseManager:
         if embedding_provider_id is None:
             raise ValueError(texts.KB_NEEDS_EMBEDDING)
         if any(one.kb.kb_name == kb_name for one in self.kb_insts.values()):
-            raise ValueError(texts.KB_EXISTS.format(name=kb_name))
+            raise ValueError(language.say(texts.KB_EXISTS, name=kb_name))
         given = {name: value for name, value in sizes.items() if value is not None}
         base = KnowledgeBase(kb_name, description, emoji or "📚", embedding_provider_id, **given)
         made = KBHelper(self._shelf, base, self.provider_manager)

@@ -76,7 +76,7 @@ class Image(_Media):
     def _source(self) -> str:
         source = self.url or self.file
         if not source:
-            raise ValueError("No valid file or URL provided")
+            raise ValueError(texts.NO_SOURCE)
         return source
 
 
@@ -87,7 +87,7 @@ class _Stream(_Media):
         for candidate in (self.file, self.url, self.path):
             if candidate and _media.reachable(candidate):
                 return candidate
-        raise Exception(f"not a valid file: {self.file}")
+        raise Exception(texts.NOT_A_FILE.format(source=self.file))
 
 
 class Record(_Stream):

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from time import time
 from typing import Any
 
-from astrbot import logger, texts
+from astrbot import logger, markers
 from astrbot.core.agent.tool import ToolSet
 from astrbot.core.db.po import Conversation
 from astrbot.core.message.components import At, BaseMessageComponent, Face, Forward, Image, Plain, Reply
@@ -284,16 +284,16 @@ def _outline(part: BaseMessageComponent) -> str:
         case Plain():
             return part.text
         case Image():
-            return texts.OUTLINE_IMAGE
+            return markers.OUTLINE_IMAGE
         case Face():
-            return texts.OUTLINE_FACE.format(id=part.id)
+            return markers.OUTLINE_FACE.format(id=part.id)
         case At():
-            return texts.OUTLINE_AT.format(target=part.qq)
+            return markers.OUTLINE_AT.format(target=part.qq)
         case Forward():
-            return texts.OUTLINE_FORWARD
+            return markers.OUTLINE_FORWARD
         case Reply():
             if part.message_str:
-                return texts.OUTLINE_REPLY_TEXT.format(name=part.sender_nickname, text=part.message_str)
-            return texts.OUTLINE_REPLY
+                return markers.OUTLINE_REPLY_TEXT.format(name=part.sender_nickname, text=part.message_str)
+            return markers.OUTLINE_REPLY
         case _:
             return f"[{part.type}]"

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from astrbot import texts
+from astrbot import markers
 from astrbot.core.agent.message import (
     AssistantMessageSegment,
     ContentPart,
@@ -107,9 +107,9 @@ class ProviderRequest:
         if self.prompt and self.prompt.strip():
             blocks.append({"type": "text", "text": self.prompt})
         elif self.image_urls:
-            blocks.append({"type": "text", "text": texts.OUTLINE_IMAGE})
+            blocks.append({"type": "text", "text": markers.OUTLINE_IMAGE})
         elif self.audio_urls:
-            blocks.append({"type": "text", "text": texts.OUTLINE_AUDIO})
+            blocks.append({"type": "text", "text": markers.OUTLINE_AUDIO})
         blocks += [_dumped(part) for part in self.extra_user_content_parts or []]
         blocks += [
             {"type": "image_url", "image_url": {"url": await _data_url(url, "image/jpeg")}}

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from astrbot import logger, texts
+from astrbot import logger, markers, texts
 from astrbot.core.agent.tool import FunctionTool, ToolSet
 
 SUPPORTED_TYPES = ["string", "number", "object", "array", "boolean"]
@@ -46,7 +46,7 @@ class _PermissionGuardedTool(FunctionTool):
             return await tool.call(context, **kwargs)
         function = tool.handler or getattr(tool, "run", None)
         if function is None:
-            return texts.TOOL_ERROR.format(error="tool has no callable handler")
+            return markers.TOOL_ERROR.format(error=texts.TOOL_NOTHING_TO_CALL)
         result = function(context.context.event, **kwargs)
         if inspect.isasyncgen(result):
             results = [one async for one in result]

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from astrbot import texts
 from astrbot.core.message.components import BaseMessageComponent
 from astrbot.core.message.message_event_result import MessageChain
 from astrbot.core.platform import AstrBotMessage, MessageMember, MessageType
@@ -104,16 +105,16 @@ class StarTools:
             frame = inspect.currentframe()
             module = inspect.getmodule(frame.f_back) if frame else None
             if module is None:
-                raise RuntimeError("Unable to resolve caller module information")
+                raise RuntimeError(texts.NO_CALLER)
             metadata = star_map.get(module.__name__)
             if metadata is None:
-                raise RuntimeError(f"Unable to resolve metadata for module {module.__name__}")
+                raise RuntimeError(texts.NO_PLUGIN_OF_MODULE.format(module=module.__name__))
             plugin_name = metadata.name
         if not plugin_name:
-            raise ValueError("Unable to resolve plugin name")
+            raise ValueError(texts.NO_PLUGIN_NAME)
         folder = Path(get_astrbot_plugin_data_path()) / plugin_name
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RuntimeError(f"Unable to create directory {folder}: {error!s}") from error
+            raise RuntimeError(texts.NO_FOLDER.format(folder=folder, error=error)) from error
         return folder.resolve()

@@ -12,6 +12,7 @@ import uuid
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from astrbot import texts
 from astrbot.core.utils.astrbot_path import get_astrbot_temp_path
 from callgate_worker import host
 
@@ -38,7 +39,7 @@ async def to_path(source: str, suffix: str = "") -> str:
     if path is not None:
         if os.path.exists(path):
             return os.path.abspath(path)
-        raise Exception(f"not a valid file: {source[:200]}")
+        raise Exception(texts.NOT_A_FILE.format(source=source[:200]))
     folder = Path(get_astrbot_temp_path())
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"media_{uuid.uuid4().hex}{suffix}"

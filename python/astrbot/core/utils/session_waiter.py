@@ -14,6 +14,7 @@ from typing import Any
 from astrbot import texts
 from astrbot.core.message.components import BaseMessageComponent
 from astrbot.core.platform import AstrMessageEvent
+from callgate_worker import language
 
 USER_SESSIONS: dict[str, SessionWaiter] = {}
 FILTERS: list[SessionFilter] = []
@@ -56,7 +57,7 @@ class SessionController:
         try:
             await asyncio.wait_for(replaced.wait(), timeout)
         except asyncio.TimeoutError:
-            self.stop(TimeoutError(texts.WAIT_TIMEOUT))
+            self.stop(TimeoutError(language.say(texts.WAIT_TIMEOUT)))
 
     def get_history_chains(self) -> list[list[BaseMessageComponent]]:
         return self.history_chains

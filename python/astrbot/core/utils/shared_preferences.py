@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from callgate_worker import host
 
+from astrbot import texts
+
 _Value = TypeVar("_Value")
 _UNKNOWN = "unknown"
 
@@ -67,7 +69,7 @@ class SharedPreferences:
 
     def get(self, key: str, default: Any = None, scope: str | None = None, scope_id: str | None = "") -> Any:
         if scope_id is None or key is None:
-            raise ValueError("scope_id and key cannot be None when getting a specific preference.")
+            raise ValueError(texts.PREFERENCE_WITHOUT_KEY)
         found = host.call_now(
             "preference_get", scope=scope or _UNKNOWN, scope_id=scope_id or _UNKNOWN, key=key
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar, cast
 
-from nekro_agent import texts
+from nekro_agent import markers
 from nekro_agent.core.core_utils import ConfigBase
 from nekro_agent.core.logger import get_sub_logger
 from nekro_agent.core.os_env import plugin_folder
@@ -192,7 +192,7 @@ class NekroPlugin(Mounting):
         shown = []
         for method in await self.collect_available_methods(ctx):
             if method.func.__doc__:
-                mark = texts.AGENT_MARK if method.method_type in _AGENT_TYPES else ""
+                mark = markers.AGENT_MARK if method.method_type in _AGENT_TYPES else ""
                 shown.append(f"* {method.func.__name__}{mark}\n{method.func.__doc__.strip()}")
         return "\n".join(shown)
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nekro_agent import texts
 from nekro_agent.core.logger import get_sub_logger
+from nekro_agent.schemas.i18n import say
 
 if TYPE_CHECKING:
     from nekro_agent.services.plugin.base import NekroPlugin
@@ -38,16 +40,18 @@ class TaskCtl(BaseModel):
         return cls(signal=TaskSignal.PROGRESS, message=message, progress=percent)
 
     @classmethod
-    def success(cls, message: str = "完成", data: Any = None) -> "TaskCtl":
-        return cls(signal=TaskSignal.SUCCESS, message=message, data=data)
+    def success(cls, message: str | None = None, data: Any = None) -> "TaskCtl":
+        said = say(texts.TASK_DONE) if message is None else message
+        return cls(signal=TaskSignal.SUCCESS, message=said, data=data)
 
     @classmethod
     def fail(cls, message: str, error: Exception | None = None) -> "TaskCtl":
         return cls(signal=TaskSignal.FAIL, message=message, data=error)
 
     @classmethod
-    def cancel(cls, message: str = "已取消") -> "TaskCtl":
-        return cls(signal=TaskSignal.CANCEL, message=message)
+    def cancel(cls, message: str | None = None) -> "TaskCtl":
+        said = say(texts.TASK_CANCELLED) if message is None else message
+        return cls(signal=TaskSignal.CANCEL, message=said)
 
     @property
     def is_terminal(self) -> bool:

@@ -16,9 +16,9 @@ from callgate import Context, Message, Signal
 from callgate import settings
 from callgate.declare import Command
 
-from callgate_worker import host, signature
+from callgate_worker import host, language, signature
 from callgate_worker.flavour import Loaded, Source, Step
-from callgate_worker.flavours import functions, native_command, native_load
+from callgate_worker.flavours import functions, native_command, native_load, native_texts
 from callgate_worker.flavours.native_load import Function, Plugin
 
 _HOOK_SECONDS = 10
@@ -103,13 +103,15 @@ class Native:
         await self._each("reset", context)
 
     async def command(
-        self, context: dict[str, Any], name: str, raw_args: str = ""
+        self, context: dict[str, Any], name: str, raw_args: str = "", said: str = ""
     ) -> AsyncIterator[dict[str, Any]]:
+        """Every answer of the command; `said` is the message that gave it."""
+        language.answer(said)
         plugin, command = self._command(name)
         host.plugin.set(plugin)
         given = Context.read(context, plugin)
         if command.operator and not given.user.is_operator:
-            yield _response("unauthorized", f"only operators may use /{command.name}")
+            yield _response("unauthorized", language.say(native_texts.FOR_OPERATORS, name=command.name))
             return
         try:
             arguments = native_command.arguments(command.function, raw_args)

@@ -10,7 +10,9 @@ from typing import Any
 from callgate.declare import Command
 
 from callgate_worker import signature
+from callgate_worker.flavours import native_texts as texts
 from callgate_worker.flavours.native_load import VARIADIC, context_parameter
+from callgate_worker.language import say
 
 _YES = {"true", "yes", "on", "1"}
 _NO = {"false", "no", "off", "0"}
@@ -40,7 +42,7 @@ def arguments(function: Callable[..., Any], text: str) -> dict[str, Any]:
         elif words:
             named[name] = _read(words.pop(0), parameters[name], name)
         else:
-            raise ValueError(f"--{option} needs a value")
+            raise ValueError(say(texts.NO_VALUE, option=option))
     free = [name for name in parameters if name not in named]
     for index, name in enumerate(free):
         if not plain:
@@ -50,11 +52,11 @@ def arguments(function: Callable[..., Any], text: str) -> dict[str, Any]:
         plain = [] if takes_rest else plain[1:]
         named[name] = _read(word, parameters[name], name)
     if plain:
-        raise ValueError(f"what to do with '{' '.join(plain)}'?")
+        raise ValueError(say(texts.TOO_MUCH, words=" ".join(plain)))
     required = inspect.signature(function).parameters
     for name in parameters:
         if name not in named and required[name].default is inspect.Parameter.empty:
-            raise ValueError(f"{name} is missing")
+            raise ValueError(say(texts.MISSING, name=name))
     return named
 
 
@@ -64,7 +66,7 @@ def usage(command: Command) -> str:
     for name in _parameters(command.function):
         optional = known[name].default is not inspect.Parameter.empty
         shown.append(f"[{name}]" if optional else name)
-    return " ".join([f"usage: /{command.name}", *shown])
+    return say(texts.USAGE, usage=" ".join([f"/{command.name}", *shown]))
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
@@ -95,5 +97,4 @@ def _read(word: str, hint: Any, name: str) -> Any:
                 continue
         if option not in (int, float, bool, type(None)):
             return word
-    wanted = signature.shown(hint)
-    raise ValueError(f"{name}: '{word}' is not {wanted}")
+    raise ValueError(say(texts.UNFIT, name=name, word=word, wanted=signature.shown(hint)))

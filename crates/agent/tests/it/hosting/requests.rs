@@ -92,7 +92,7 @@ async fn a_tool_that_a_plugin_left_out_cannot_be_called() {
     else {
         panic!("{:?}", stage.model.requests()[1]);
     };
-    let told = "error: Tool look not found. Available tools are: say";
+    let told = "error: there is no tool look. The tools are: say";
     assert_eq!(parts, [Part::text(told)]);
 }
 

@@ -9,6 +9,7 @@ import typing
 from typing import Any
 
 from astrbot import texts
+from callgate_worker import language
 
 from ..star_handler import StarHandlerMetadata
 from . import AstrBotConfig, AstrMessageEvent, HandlerFilter
@@ -116,7 +117,7 @@ class CommandFilter(HandlerFilter):
             elif place < len(params):
                 converted[name] = self._convert(name, hint, params[place])
             elif isinstance(hint, type) or _is_union(hint) or hint is inspect.Parameter.empty:
-                raise ValueError(texts.ARGUMENT_MISSING.format(types=self.print_types()))
+                raise ValueError(language.say(texts.ARGUMENT_MISSING, types=self.print_types()))
             else:
                 converted[name] = hint
         return converted
@@ -140,7 +141,7 @@ class CommandFilter(HandlerFilter):
             # Compat(astrbot): a parameter without annotation and default takes nothing, and says so in Python's words.
             return hint(word)
         except ValueError:
-            raise ValueError(texts.ARGUMENT_TYPE.format(name=name, types=self.print_types())) from None
+            raise ValueError(language.say(texts.ARGUMENT_TYPE, name=name, types=self.print_types())) from None
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:
@@ -163,5 +164,5 @@ def _evaluated(annotation: Any, function: Any) -> Any:
 
 def _boolean(name: str, word: str) -> bool:
     if word.lower() not in _TRUE + _FALSE:
-        raise ValueError(texts.ARGUMENT_BOOLEAN.format(name=name))
+        raise ValueError(language.say(texts.ARGUMENT_BOOLEAN, name=name))
     return word.lower() in _TRUE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from astrbot import texts
+from callgate_worker import language
 
 from . import AstrBotConfig, AstrMessageEvent, HandlerFilter
 from .command import CommandFilter
@@ -58,7 +59,7 @@ class CommandGroupFilter(HandlerFilter):
                 lines += f"{prefix}├── {sub.group_name}\n"
                 lines += sub.print_cmd_tree(sub.sub_command_filters, f"{prefix}│   ", event, cfg)
             else:
-                lines += f"{prefix}├── {sub.command_name} ({sub.print_types() or texts.NO_ARGUMENTS})"
+                lines += f"{prefix}├── {sub.command_name} ({sub.print_types() or language.say(texts.NO_ARGUMENTS)})"
                 lines += f": {sub.handler_md.desc}\n" if sub.handler_md.desc else "\n"
         return lines
 
@@ -67,5 +68,5 @@ class CommandGroupFilter(HandlerFilter):
             return False
         if self.equals(event.message_str.strip()):
             tree = f"{self.group_name}\n{self.print_cmd_tree(self.sub_command_filters, event=event, cfg=cfg)}"
-            raise ValueError(texts.GROUP_USAGE.format(group=self.group_name, tree=tree))
+            raise ValueError(language.say(texts.GROUP_USAGE, group=self.group_name, tree=tree))
         return self.startswith(event.message_str)

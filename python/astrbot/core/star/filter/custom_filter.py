@@ -7,6 +7,8 @@ from typing import Any
 
 from . import AstrBotConfig, AstrMessageEvent, HandlerFilter
 
+from astrbot import texts
+
 
 class CustomFilterMeta(ABCMeta):
     def __and__(cls, other: type) -> CustomFilterAnd:
@@ -18,7 +20,7 @@ class CustomFilterMeta(ABCMeta):
 
 def _class(other: type) -> type:
     if not issubclass(other, CustomFilter):
-        raise TypeError("Operands must be subclasses of CustomFilter.")
+        raise TypeError(texts.NOT_A_FILTER)
     return other
 
 
@@ -40,7 +42,7 @@ class _Pair(CustomFilter):
     def __init__(self, filter1: CustomFilter, filter2: CustomFilter) -> None:
         super().__init__()
         if not isinstance(filter1, CustomFilter):
-            raise ValueError("CustomFilter class can only operate with other CustomFilter.")
+            raise ValueError(texts.NOT_A_FILTER)
         self.filter1 = filter1
         self.filter2 = filter2
 

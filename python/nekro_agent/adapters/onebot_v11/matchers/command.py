@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from nekro_agent import chat_keys
+from nekro_agent import chat_keys, texts
 from nekro_agent.adapters.onebot_v11.core.bot import get_bot
 from nekro_agent.models.db_chat_channel import DBChatChannel
 from nekro_agent.schemas.chat_message import ChatType
+from nekro_agent.schemas.i18n import say
 from nekro_agent.services.command.base import CommandPermission
 from nekro_agent.services.command.ctl import CmdCtl
 from nekro_agent.services.command.schemas import (
@@ -206,6 +207,6 @@ async def command_guard(
     if channel is not None and not channel.is_active and not trigger_on_off:
         await matcher.finish()
     if not event.context.is_super_user:
-        message = f"用户 [{event.get_user_id()}]{event.context.username} 不在允许的管理用户中"
+        message = say(texts.NOT_AN_ADMINISTRATOR, name=event.context.username, user=event.get_user_id())
         await matcher.finish(message, status=CommandResponseStatus.UNAUTHORIZED)
     return event.context.username, arg.extract_plain_text().strip(), event.chat_key, event.chat_type

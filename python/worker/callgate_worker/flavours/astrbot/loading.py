@@ -59,13 +59,13 @@ def _place(root: Path, folder: Path, directory: str) -> Path:
 async def _load(
     runtime: Runtime, source: Source, place: Path, package: str, directory: str
 ) -> tuple[Any, list[str]]:
-    from astrbot import __version__
+    from astrbot import __version__, texts
     from astrbot.core.star.star import star_map
 
     warnings: list[str] = []
     entry = "main" if (place / "main.py").exists() else directory
     if not (place / f"{entry}.py").exists():
-        raise FileNotFoundError(f"{directory} has neither main.py nor {directory}.py")
+        raise FileNotFoundError(texts.NO_ENTRY.format(directory=directory))
     path = f"{package}.{entry}"
     importlib.invalidate_caches()
     with _heard(warnings):

@@ -46,12 +46,14 @@ def _of(kind: type, value: Any) -> Any:
 def check_version(wanted: str | None, version: str) -> None:
     if not wanted or not wanted.strip():
         return
+    from astrbot import texts
+
     try:
         fits = SpecifierSet(wanted).contains(Version(version), prereleases=True)
     except InvalidSpecifier:
-        raise ValueError("Invalid astrbot_version. Use a PEP 440 range, e.g. >=4.16,<5.") from None
+        raise ValueError(texts.BAD_VERSION_RANGE) from None
     if not fits:
-        raise ValueError(f"AstrBot {version} does not satisfy plugin astrbot_version: {wanted}")
+        raise ValueError(texts.OTHER_VERSION.format(wanted=wanted, version=version))
 
 
 def schema(folder: Path) -> dict[str, Any] | None:

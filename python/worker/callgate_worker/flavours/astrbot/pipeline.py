@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from callgate_worker import host
+from callgate_worker import host, language
 from callgate_worker.flavours.astrbot import delivery, turn, waking
 from callgate_worker.flavours.astrbot.runtime import Runtime
 
@@ -20,6 +20,7 @@ async def handle(runtime: Runtime, event: Any, facts: dict[str, Any]) -> None:
     """Each result that a handler yields is delivered before the handler goes on."""
     from astrbot.core.utils.active_event_registry import active_event_registry
 
+    language.answer(event.message_str)
     config = runtime.context.get_config()
     active_event_registry.register(event)
     try:
@@ -113,7 +114,9 @@ async def _handlers(event: Any, chosen: list[tuple[Any, dict[str, Any]]]) -> Asy
             if not event.is_stopped() and event.is_at_or_wake_command:
                 # An `assert` says nothing by itself.
                 why = str(error) or type(error).__name__
-                said = texts.HANDLER_ERROR.format(plugin=star.name, handler=record.handler_name, error=why)
+                said = language.say(
+                    texts.HANDLER_FAILED, plugin=star.name, handler=record.handler_name, error=why
+                )
                 event.set_result(MessageEventResult().message(said))
                 yield
                 event.clear_result()

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from callgate_worker import host
+from callgate_worker import host, language
 from callgate_worker.flavours.astrbot.runtime import Runtime
 
 logger = logging.getLogger("astrbot")
@@ -33,7 +33,7 @@ async def run(runtime: Runtime, event: Any) -> AsyncIterator[None]:
         return
     wanted = event.get_extra("selected_provider")
     if isinstance(wanted, str) and wanted and wanted not in runtime.context.provider_manager.inst_map:
-        await event.send(MessageChain().message(texts.PROVIDER_NOT_THERE.format(id=wanted)))
+        await event.send(MessageChain().message(language.say(texts.PROVIDER_NOT_THERE, id=wanted)))
         return
     turn = Turn(runtime, event)
     try:
@@ -44,7 +44,7 @@ async def run(runtime: Runtime, event: Any) -> AsyncIterator[None]:
                 yield
     except host.HostError as error:
         logger.error("the turn of %s failed: %s", event.unified_msg_origin, error)
-        said = await turn.personas_words() or texts.AGENT_ERROR.format(error=error)
+        said = await turn.personas_words() or language.say(texts.TURN_FAILED, error=error)
         await event.send(MessageChain().message(said))
     finally:
         turn.close()
@@ -97,7 +97,7 @@ class Turn:
             request=self._asked(request),
             hooks=["request"] if self._listens() else [],
             tool_timeout=self.run.context.tool_call_timeout,
-            last_words=texts.LAST_STEP_OF_CHAT,
+            last_words=texts.LAST_STEP,
         )
         answered = False
         try:
@@ -146,9 +146,7 @@ class Turn:
         content = ResultContentType.LLM_RESULT
         if reply.role == "err":
             content = ResultContentType.GENERAL_RESULT
-            said = await self.personas_words() or texts.LLM_ERROR.format(
-                error=reply.completion_text or texts.LLM_ERROR_UNKNOWN
-            )
+            said = await self.personas_words() or reply.completion_text or language.say(texts.MODEL_SILENT)
             chain = MessageChain().message(said)
         else:
             if self._streams():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from callgate_worker import language
+
 logger = logging.getLogger("astrbot")
 
 
@@ -39,7 +41,7 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
                     fits = condition.filter(event, config)
                 except Exception as error:
                     name = star_map[record.handler_module_path].name
-                    said = MessageChain().message(texts.FILTER_ERROR.format(plugin=name, error=error))
+                    said = MessageChain().message(language.say(texts.FILTER_FAILED, plugin=name, error=error))
                     await event.send(said.use_markdown(False))
                     event.stop_event()
                     fits = False
@@ -53,9 +55,9 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
             continue
         if denied:
             if config["platform_settings"].get("no_permission_reply", True):
-                await event.send(
-                    MessageChain().message(texts.NO_PERMISSION.format(user=event.get_sender_id()))
-                )
+                account = f"{event.get_platform_id()}:{event.get_sender_id()}"
+                said = language.say(texts.NO_PERMISSION, account=account)
+                await event.send(MessageChain().message(said))
             event.stop_event()
             return []
         event.is_wake = True

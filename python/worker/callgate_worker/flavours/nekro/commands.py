@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from callgate_worker import host
+from callgate_worker import host, language
 from nekro_agent import chat_keys, parts, texts
 from nekro_agent.schemas.agent_ctx import AgentCtx
 from nekro_agent.schemas.i18n import get_system_lang, say
@@ -20,9 +20,11 @@ from nekro_agent.services.command.wait_manager import wait_manager
 
 
 async def run(
-    context: dict[str, Any], name: str, raw_args: str = "", **_: Any
+    context: dict[str, Any], name: str, raw_args: str = "", said: str | None = None, **_: Any
 ) -> AsyncIterator[dict[str, Any]]:
-    """Every response of the command; the host sends them."""
+    """Every response of the command; the host sends them. `said` is the message that gave it."""
+    if said is not None:
+        language.answer(said)
     # The folders of this session become known: a response may name files.
     AgentCtx.of_context(context)
     who = execution_context(context)
@@ -91,7 +93,7 @@ async def take(context: dict[str, Any], message: dict[str, Any]) -> bool:
         part.get("text") or "" for part in message.get("parts") or [] if part["type"] == "text"
     )
     extra = " ".join(f'{name}:"{value}"' for name, value in session.context_data.items())
-    async for response in run(context, session.callback_cmd, f"{text} {extra}".strip()):
+    async for response in run(context, session.callback_cmd, f"{text} {extra}".strip(), text):
         if response["parts"]:
             sending = {"session": session.chat_key, "parts": response["parts"], "record": False}
             await host.call("message_send", **sending, reference=None)
