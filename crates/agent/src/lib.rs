@@ -21,6 +21,7 @@ mod follow;
 mod history;
 mod host;
 mod in_flight;
+mod language;
 mod nested;
 mod parts;
 pub mod prompt;

@@ -10,7 +10,10 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::{Agent, Arrived, TurnError, Watch, arrival::Answering, commands::Command, texts};
+use crate::{
+    Agent, Arrived, TurnError, Watch, arrival::Answering, commands::Command, language::Language,
+    texts,
+};
 
 /// What a restart found to do.
 #[derive(Debug, Default)]
@@ -163,7 +166,7 @@ impl Agent {
     pub(crate) async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
         match self.begin_command(row, self.role_at_arrival(row)).await {
             Ok((turn, work)) => {
-                let text = texts::HANDLING_CUT_OFF.to_owned();
+                let text = texts::handling_cut_off(Language::of_parts(&row.parts)).to_owned();
                 work.ends_with(self.reply(&turn, text).await)
             }
             // Another was faster.

@@ -1,14 +1,15 @@
-//! What the agent itself says, to models and to people, in one place.
+//! What the agent itself says, in one place: to people in their language, to models in English.
 
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{Method, ModelError, Stop};
 use callgate_gate::CallError;
 
+use crate::language::Language::{self, Chinese, English};
+
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \
     in plain text, or with code that needs no further round.";
 pub(crate) const LAST_ROUND_TOOLS: &str = "This is the last round of this turn and no tool can be called any more. Answer with what you have.";
-pub(crate) const LIMIT: &str = "I could not finish this within the number of steps I may take.";
 pub(crate) const NO_OUTPUT: &str = "[The code ran and printed nothing.]";
 pub(crate) const DONE: &str = "[done]";
 pub(crate) const STOPPED: &str = "[not done: the user said stop]";
@@ -69,14 +70,26 @@ pub(crate) fn unknown_tool(name: &str, methods: &[Arc<dyn Method>]) -> String {
 }
 
 pub(crate) fn interrupted(command: &str) -> String {
-    format!(
-        "I was interrupted at {command} and cannot tell whether it was done. Look, and repeat it if not."
-    )
+    match Language::of(command) {
+        English => format!(
+            "I was interrupted at {command} and cannot tell whether it was done. Look, and repeat it if not."
+        ),
+        Chinese => {
+            format!("做 {command} 时我被打断了，不知道做完没有。请看一看，没做的话再来一次。")
+        }
+    }
 }
 
 /// To somebody whose message listeners were dealing with when the process ended.
-pub(crate) const HANDLING_CUT_OFF: &str = "I was interrupted while your last message was being \
-    dealt with. It is not repeated by itself: send it again if nothing came of it.";
+pub(crate) fn handling_cut_off(language: Language) -> &'static str {
+    match language {
+        English => {
+            "I was interrupted while your last message was being dealt with. It is not repeated by \
+             itself: send it again if nothing came of it."
+        }
+        Chinese => "处理你上一条消息时我被打断了，也不会自己重来。如果没有结果，请再发一次。",
+    }
+}
 
 /// Compat(astrbot): plugins and models match on this one, letter by letter.
 pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
@@ -84,16 +97,34 @@ pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
     format!("error: tool {name} execution timeout after {seconds} seconds.")
 }
 
-pub(crate) fn model_failed(error: &ModelError) -> String {
-    format!("The model could not answer: {error}")
+pub(crate) fn model_failed(language: Language, error: &ModelError) -> String {
+    match language {
+        English => format!("The model could not answer: {error}"),
+        Chinese => format!("模型没能回答：{error}"),
+    }
 }
 
-pub(crate) fn no_sandbox(reason: &str) -> String {
+pub(crate) fn limit(language: Language) -> &'static str {
+    match language {
+        English => "I could not finish this within the number of steps I may take.",
+        Chinese => "能走的步数用完了，这件事还没有做完。",
+    }
+}
+
+pub(crate) fn no_sandbox(language: Language, reason: &str) -> String {
     let first = reason.lines().next().unwrap_or_default();
-    format!("I wrote code for this, but it cannot be run here: {first}")
+    match language {
+        English => format!("I wrote code for this, but it cannot be run here: {first}"),
+        Chinese => format!("我为此写了代码，但这里运行不了：{first}"),
+    }
 }
 
-pub(crate) fn code_failed(error: &str) -> String {
+pub(crate) fn code_failed(language: Language, error: &str) -> String {
     let last = error.trim_end().lines().last().unwrap_or_default();
-    format!("I tried several times and did not succeed. The last error was: {last}")
+    match language {
+        English => {
+            format!("I tried several times and did not succeed. The last error was: {last}")
+        }
+        Chinese => format!("试了几次都没有成功。最后一次的错误是：{last}"),
+    }
 }

@@ -154,7 +154,7 @@ pub(crate) struct Turn {
     /// What listeners said for this round.
     contribution: Contribution,
     /// What this turn adds to its conversation.
-    added: Vec<ModelMessage>,
+    pub(crate) added: Vec<ModelMessage>,
     /// The words of a reply whose end never came: people may have read them already.
     unfinished: String,
     pub(crate) round: u32,

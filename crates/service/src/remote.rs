@@ -16,6 +16,7 @@ mod llm;
 mod names;
 mod namespace;
 mod newage;
+mod newage_texts;
 mod offers;
 mod pairing;
 mod paths;

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::{gone, hosted, openai, value};
 use crate::{
     Agent, Parent, TurnAsk, TurnError, Watch,
+    language::Language,
     nested::{cancel_below, to_the_end},
     texts,
     turn::{Companion, NoReply, Shape},
@@ -91,7 +92,7 @@ impl Agent {
                 Err(MethodError::new(reason))
             }
             Err(NoReply::Model(error)) => {
-                let text = texts::model_failed(&error);
+                let text = texts::model_failed(Language::default(), &error);
                 turn.finish(TurnStop::Error, text).await?;
                 Err(MethodError::new(error.to_string()))
             }

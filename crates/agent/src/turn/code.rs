@@ -39,7 +39,12 @@ impl Turn {
         self.watch.tell(TurnEvent::Code { code: code.clone() });
         let report = match self.run_code(code).await? {
             Ok(report) => report,
-            Err(reason) => return Ok(Next::end(TurnStop::Error, texts::no_sandbox(&reason))),
+            Err(reason) => {
+                return Ok(Next::end(
+                    TurnStop::Error,
+                    texts::no_sandbox(self.language(), &reason),
+                ));
+            }
         };
         self.calls += report.calls.len() as u64;
         self.agent.deliver(&self.facts.session).await;
@@ -47,7 +52,7 @@ impl Turn {
         let next = self.after_run(&report, answer.text).await?;
         Ok(match next {
             // The last answer was run, not dropped; what it asked for next is over the limit.
-            Next::Again if last => Next::end(TurnStop::Limit, texts::LIMIT),
+            Next::Again if last => Next::end(TurnStop::Limit, texts::limit(self.language())),
             next => next,
         })
     }
@@ -59,7 +64,9 @@ impl Turn {
         match none {
             NoReply::Cancelled => Next::end(TurnStop::Cancelled, ""),
             NoReply::Budget(reason) => Next::end(TurnStop::Budget, reason),
-            NoReply::Model(error) => Next::end(TurnStop::Error, texts::model_failed(error)),
+            NoReply::Model(error) => {
+                Next::end(TurnStop::Error, texts::model_failed(self.language(), error))
+            }
         }
     }
 
@@ -146,7 +153,7 @@ impl Turn {
         let error = report.error.clone().or_else(of_call);
         let error = error.unwrap_or_else(|| report.stop.to_string());
         if self.errors > self.agent.settings().error_retries {
-            return Next::end(TurnStop::Error, texts::code_failed(&error));
+            return Next::end(TurnStop::Error, texts::code_failed(self.language(), &error));
         }
         let text = texts::failed_run(report.stop, &excerpt(&error, FOR_MODEL));
         self.observe(report, vec![Part::text(text)]);

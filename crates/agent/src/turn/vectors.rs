@@ -7,7 +7,7 @@ use callgate_contract::{
 };
 
 use super::{Parent, Returned, Shape, Turn, TurnAsk};
-use crate::{Agent, NoVectors, Watch, spending::Need, texts};
+use crate::{Agent, NoVectors, Watch, language::Language, spending::Need, texts};
 
 /// What is asked.
 pub struct VectorsAsk {
@@ -63,7 +63,7 @@ impl Agent {
                 Ok(made)
             }
             Err(NoVectors::Model(error)) => {
-                let text = texts::model_failed(&error);
+                let text = texts::model_failed(Language::default(), &error);
                 turn.finish(TurnStop::Error, text).await?;
                 Err(NoVectors::Model(error))
             }

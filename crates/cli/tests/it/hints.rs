@@ -105,6 +105,16 @@ fn commands_of_the_terminal_that_we_name_are_there() {
 
 #[test]
 fn a_notice_is_in_the_language_of_the_message_that_it_answers() {
+    let scene = Scene::new();
+    let silent = scene.script(&[]);
+    let said = scene.given("hello\n你好\n", &["chat", "--model", &silent, "--json"]);
+    let said = said.messages();
+    assert!(
+        said[0].starts_with("The model could not answer: "),
+        "{said:?}"
+    );
+    assert!(said[1].starts_with("模型没能回答："), "{said:?}");
+
     let garden = example("command_garden");
     let scene = equipped(&garden);
     let arguments = ["chat", "--plugin", &garden, "--json"];

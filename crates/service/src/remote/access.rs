@@ -5,7 +5,7 @@ use callgate_contract::Allowed;
 
 use super::{
     Rights, Standing,
-    newage::{NOT_TRUSTED, UNAUTHORIZED},
+    newage_texts::{NOT_TRUSTED, UNAUTHORIZED},
 };
 
 /// What a key must be made for. A client that the operator approved has all but the last.

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{
     Call, Namespace, clients,
     newage::{fine, goodbye, with_key},
+    newage_texts,
     rooms::policy::extensions,
 };
 
@@ -21,7 +22,7 @@ pub(super) fn namespace() -> Namespace {
 async fn present(call: Call) -> Result<serde_json::Value, String> {
     let extensions = extensions(&call.remote);
     if extensions.is_empty() {
-        return Err("No connected SillyTavern extensions.".to_owned());
+        return Err(newage_texts::NO_EXTENSION.to_owned());
     }
     // Compat(newage): the second is what its monitor page reads.
     Ok(fine(

@@ -10,7 +10,7 @@ use super::{
     access::Need,
     debug::Level,
     newage::{fine, goodbye, named, operator, unstored, with_key},
-    rooms,
+    newage_texts, rooms,
 };
 
 /// Changes within it are told together.
@@ -133,6 +133,6 @@ async fn remove(call: Call) -> Result<Json, String> {
     if call.remote.clients().revoke(client).await? {
         Ok(fine(json!({})))
     } else {
-        Err("Client key not found.".to_owned())
+        Err(newage_texts::NO_CLIENT_KEY.to_owned())
     }
 }

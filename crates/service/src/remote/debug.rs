@@ -13,7 +13,8 @@ use serde_json::{Value as Json, json};
 
 use super::{
     Call, Namespace, Peer, Remote, Rights,
-    newage::{UNAUTHORIZED, fine, goodbye},
+    newage::{fine, goodbye},
+    newage_texts::{self, UNAUTHORIZED},
 };
 
 /// Lines that are kept.
@@ -135,9 +136,9 @@ async fn read_log(call: Call) -> Result<Json, String> {
         Some(number) => number.as_u64(),
     };
     let page = number("page", 1).filter(|page| *page >= 1);
-    let page = page.ok_or("Invalid page number")?;
+    let page = page.ok_or(newage_texts::BAD_PAGE)?;
     let size = number("pageSize", 10).filter(|size| (1..=MAX_PAGE).contains(size));
-    let size = size.ok_or("Invalid page size (must be between 1 and 100)")?;
+    let size = size.ok_or(newage_texts::BAD_PAGE_SIZE)?;
     let wanted = |line| only.is_none_or(|only| line == only) && level.is_none_or(|one| line == one);
     let lines = call.remote.newage().diary.read(wanted);
     let start = usize::try_from((page - 1).saturating_mul(size)).unwrap_or(usize::MAX);

@@ -6,14 +6,15 @@ use callgate_store::StoreError;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::{Remote, names, newage::NOT_TRUSTED, pairing::PAIRED};
+use super::{
+    Remote, names,
+    newage_texts::{INVALID_KEY, NOT_TRUSTED},
+    pairing::PAIRED,
+};
 
 /// Characters of what a client says of itself.
 const MAX_NAME: usize = 128;
 const MAX_DESCRIPTION: usize = 1024;
-
-/// Compat(newage): the words its clients look for.
-pub(super) const INVALID_KEY: &str = "Invalid key.";
 
 /// Where a client speaks from, as its connection shows it.
 #[derive(Clone, Copy, Debug)]

@@ -22,6 +22,7 @@ use super::{
     access::Need,
     clients,
     newage::{goodbye, with_key},
+    newage_texts,
 };
 
 /// Compat(newage): the number of a whole message, not streamed.
@@ -73,7 +74,7 @@ async fn message(call: Call) {
     if data == "Connection active?" {
         let reply = json!({
             "type": NON_STREAM,
-            "data": "Yes,connection is fine.",
+            "data": newage_texts::CONNECTION_ALIVE,
             "source": "server",
             "requestId": call.first().get("requestId"),
             "outputId": uuid::Uuid::now_v7(),

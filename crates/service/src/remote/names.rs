@@ -6,9 +6,9 @@ use callgate_store::{ClientState, NameOf, StoreError, client_owner};
 
 use super::{
     Peer, Remote, Rights, Standing,
-    identity::{INVALID_KEY, unsure},
+    identity::unsure,
     llm,
-    newage::NOT_TRUSTED,
+    newage_texts::{INVALID_KEY, NOT_TRUSTED},
 };
 
 /// Names that are no client's: as which we speak ourselves.

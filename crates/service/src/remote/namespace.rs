@@ -7,7 +7,7 @@ use callgate_contract::BoxFuture;
 use futures_util::FutureExt;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Peer, Remote, Rights, access, newage::UNAUTHORIZED};
+use super::{Peer, Remote, Rights, access, newage_texts::UNAUTHORIZED};
 
 /// For a handler to answer, unless the namespace says otherwise.
 const LIMIT: Duration = Duration::from_secs(30);

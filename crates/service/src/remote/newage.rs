@@ -8,12 +8,10 @@ use serde_json::{Value as Json, json};
 use super::{
     Call, Namespace, Peer, Remote, Rights, auth, clients,
     debug::{self, Diary},
-    llm, rooms, sillytavern,
+    llm,
+    newage_texts::{NOT_TRUSTED, UNAUTHORIZED},
+    rooms, sillytavern,
 };
-
-/// Compat(newage): the words its clients look for.
-pub(super) const UNAUTHORIZED: &str = "Unauthorized";
-pub(super) const NOT_TRUSTED: &str = "Client is not trusted.";
 
 pub(super) fn namespaces() -> [Namespace; 6] {
     [

@@ -7,7 +7,9 @@ use std::time::Duration;
 use callgate_contract::Allowed;
 use callgate_store::{ClientState, Key, NewClient, StoreError, client_owner};
 
-use super::{Peer, Remote, Rights, Standing, functions::GUEST, llm, names, newage::NOT_TRUSTED};
+use super::{
+    Peer, Remote, Rights, Standing, functions::GUEST, llm, names, newage_texts::NOT_TRUSTED,
+};
 use crate::scope::CHAT;
 
 /// Of a key that a client was given before it was approved: worth what its client is.

@@ -12,7 +12,8 @@ use serde_json::{Value as Json, json};
 
 use super::{
     Call, Namespace, Peer, Remote, Rights, clients,
-    newage::{UNAUTHORIZED, fine, goodbye, named, operator, unstored, with_key},
+    newage::{fine, goodbye, named, operator, unstored, with_key},
+    newage_texts::UNAUTHORIZED,
 };
 
 pub(super) fn namespace() -> Namespace {

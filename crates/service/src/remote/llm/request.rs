@@ -20,6 +20,7 @@ use super::{agent, answer::Output, stream::Streams, talk};
 use crate::remote::{
     Call, Peer, Remote, Rights,
     newage::{fine, unstored},
+    newage_texts,
     rooms::{
         self,
         policy::{Policy, usable},
@@ -252,7 +253,7 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
 }
 
 async fn read(call: &Call) -> Result<Wanted, String> {
-    let data = call.fields().cloned().ok_or("Invalid LLM request data.")?;
+    let data = call.fields().cloned().ok_or(newage_texts::BAD_REQUEST)?;
     let id = data.get("requestId").filter(|id| text_of(id).is_some());
     let id = id.ok_or("Say requestId as text.")?.clone();
     let text = ["message", "data"].iter().find_map(|name| call.text(name));
@@ -281,15 +282,15 @@ async fn read(call: &Call) -> Result<Wanted, String> {
                 .and_then(|room| rooms::member_of(&call.peer, room));
             let is_own = room.is_none() && (name == own || name == call.peer.identity());
             if member.is_none() && !is_own {
-                return Err("Invalid or unauthorized target room.".to_owned());
+                return Err(newage_texts::NOT_YOUR_ROOM.to_owned());
             }
             let muted = member.and_then(|member| member.muted_until);
             if muted.is_some_and(|until| until > Timestamp::now()) {
-                return Err("You are currently muted and cannot send messages.".to_owned());
+                return Err(newage_texts::MUTED.to_owned());
             }
             room
         }
-        Some(_) => return Err("Invalid or unauthorized target room.".to_owned()),
+        Some(_) => return Err(newage_texts::NOT_YOUR_ROOM.to_owned()),
     };
     let place = room.as_ref().map_or(own, |room| &room.name).to_owned();
     let role = match call.peer.rights() {

@@ -9,7 +9,8 @@ use uuid::Uuid;
 use super::request::place;
 use crate::remote::{
     Call, Namespace, Remote, Rights,
-    newage::{UNAUTHORIZED, fine, unstored},
+    newage::{fine, unstored},
+    newage_texts::{self, UNAUTHORIZED},
     rooms::{manages, role_in, tell_all},
 };
 
@@ -77,7 +78,7 @@ pub(super) async fn change(
 ) -> Result<(), String> {
     let rooms = remote.store().rooms();
     let message = rooms.edit(place, id, fields).await.map_err(unstored)?;
-    let message = message.ok_or("Failed to edit message. It might not exist.")?;
+    let message = message.ok_or(newage_texts::NOT_EDITED)?;
     show(
         remote,
         place,
@@ -128,7 +129,7 @@ async fn own_place(call: &Call) -> Result<Room, String> {
     if member || call.peer.rights() == Rights::Operator {
         Ok(room)
     } else {
-        Err(format!("You are not a member of room {}.", room.name))
+        Err(newage_texts::not_a_member(&room.name))
     }
 }
 
@@ -147,9 +148,9 @@ async fn may_change(call: &Call, room: &Room, id: Uuid) -> Result<(), String> {
 async fn edit(call: Call) -> Result<Json, String> {
     let room = own_place(&call).await?;
     let id = call.text("messageId").and_then(|id| id.parse().ok());
-    let id = id.ok_or("Failed to edit message. It might not exist.")?;
+    let id = id.ok_or(newage_texts::NOT_EDITED)?;
     let fields = call.first().get("updatedFields").and_then(Json::as_object);
-    let fields = fields.ok_or("Missing required fields for editing message.")?;
+    let fields = fields.ok_or(newage_texts::NOTHING_TO_EDIT)?;
     may_change(&call, &room, id).await?;
     change(&call.remote, &room.name, id, fields.clone()).await?;
     Ok(fine(json!({})))
@@ -160,7 +161,7 @@ async fn delete(call: Call) -> Result<Json, String> {
     let ids = match call.first().get("messageIds") {
         Some(Json::Array(ids)) => ids.iter().collect(),
         Some(id @ Json::String(_)) => vec![id],
-        _ => return Err("Missing required fields for deleting messages.".to_owned()),
+        _ => return Err(newage_texts::NOTHING_TO_DELETE.to_owned()),
     };
     let read = |id: &Json| id.as_str()?.parse().ok();
     let ids: Vec<Uuid> = ids.into_iter().filter_map(read).collect();

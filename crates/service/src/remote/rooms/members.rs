@@ -7,7 +7,8 @@ use serde_json::{Value as Json, json};
 use super::{manages, room, tell, word};
 use crate::remote::{
     Call, Namespace, Remote, llm,
-    newage::{UNAUTHORIZED, fine, named, unstored},
+    newage::{fine, named, unstored},
+    newage_texts::{self, UNAUTHORIZED},
 };
 
 const ROLES: &str = "master, manager, guest";
@@ -70,8 +71,9 @@ async fn add(call: Call) -> Result<Json, String> {
     }
     announce(&call.remote, &room, client, "MEMBER_JOINED", Some(role));
     announce_role(&call.remote, &room, client, role);
-    let text = format!("[System] {client} has joined the room as {}.", json!(role));
-    llm::notice(&call.remote, &room.name, &text.replace('"', "")).await;
+    let role = json!(role).to_string().replace('"', "");
+    let text = newage_texts::joined(client, &role);
+    llm::notice(&call.remote, &room.name, &text).await;
     Ok(fine(json!({})))
 }
 

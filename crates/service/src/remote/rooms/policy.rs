@@ -16,6 +16,7 @@ use crate::remote::{
     access::Need,
     clients,
     newage::{fine, named, operator, unstored},
+    newage_texts,
 };
 
 const POLICY: &str = "remote.policy";
@@ -163,7 +164,7 @@ async fn assign(call: Call) -> Result<Json, String> {
     let extensions: Vec<String> = word(&call, "extensions", "a list of client ids")?;
     let (policy, mut assigned) = stored(&call.remote).await.map_err(unstored)?;
     if policy != Policy::Manual {
-        return Err("Manual assignment is only allowed in Manual mode".to_owned());
+        return Err(newage_texts::NOT_IN_MANUAL_MODE.to_owned());
     }
     assigned.insert(client, extensions);
     let settings = call.remote.store().settings();

@@ -152,7 +152,7 @@ impl<'a> Stage<'a> {
             .service
             .agent()
             .await
-            .map_err(|failure| failure.error)?;
+            .map_err(|failure| failure.message)?;
         let made = agent.store().personas().list().await;
         let made = made.map_err(|error| error.to_string())?;
         let mut caller = self.caller(self.chat.clone(), USER, Role::User);
