@@ -12,6 +12,7 @@ mod forward;
 mod function_call;
 mod functions;
 mod identity;
+mod in_flight;
 mod llm;
 mod names;
 mod namespace;
@@ -23,7 +24,7 @@ mod paths;
 mod peer;
 mod progress;
 mod record;
-mod repeats;
+
 mod rooms;
 mod roster;
 mod sillytavern;

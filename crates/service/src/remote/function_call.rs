@@ -14,9 +14,10 @@ use tokio::sync::Notify;
 use super::{
     Answer, Call, Namespace, Peer, Remote, Rights,
     access::Need,
-    clients, forward, offers, progress,
+    clients, forward,
+    in_flight::InFlightCalls,
+    offers, progress,
     record::{self, GateCall},
-    repeats::InFlightCalls,
 };
 
 pub(super) const NAMESPACE: &str = "/function_call";
