@@ -261,7 +261,7 @@ async fn a_tool_that_fails_tells_the_model() {
         .collect();
     assert!(results[1].contains("it failed"), "{results:?}");
     assert!(
-        results[0].contains("Tool nothing not found") && results[0].contains("look"),
+        results[0].contains("there is no tool nothing") && results[0].contains("look"),
         "{results:?}"
     );
 }
