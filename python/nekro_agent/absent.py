@@ -4,6 +4,7 @@ They import, so that a plugin that only mentions them loads; using one raises `A
 the missing part. A module outside the table is an ordinary ImportError.
 """
 
+import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -103,7 +104,7 @@ def feature(module: str) -> str | None:
     return None
 
 
-class _Finder:
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Asked last: only for modules that nobody else has."""
 
     def find_spec(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "worker"))
 
-from callgate_worker import docstring  # noqa: E402
+from callgate_worker import docstring
 
 GOOGLE = """Get a preference.
 

@@ -162,7 +162,7 @@ class Rich(Scene):
                 return CmdCtl.success([S(type=T.TEXT, text="look"), S(type=T.IMAGE, file_path="/app/shared/p.png"),
                                        S(type=T.FILE, web_url="https://example.org/f.txt")])
         """)
-        step = [it async for it in self.rig.steps("command", context=self.context, name="show", raw_args="")][0]
+        step, *_ = [it async for it in self.rig.steps("command", context=self.context, name="show", raw_args="")]
         self.assertEqual(step["message"], "look")
         self.assertEqual(step["parts"], [
             {"type": "text", "text": "look"}, {"type": "image", "url": "/app/shared/p.png"},

@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired, Optional, TypedDict, Union
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "worker"))
 
-from callgate_worker import signature  # noqa: E402
+from callgate_worker import signature
 
 
 class Colour(Enum):
@@ -65,7 +65,7 @@ class Schemas(unittest.TestCase):
         self.assertEqual(list(signature.schema(Options)["properties"]), ["limit", "sort"])
 
     def test_a_function(self):
-        def scale(ctx, value: "float", *, mode: Literal["up", "down"] = "up", odd: "Nowhere" = None,
+        def scale(ctx, value: "float", *, mode: Literal["up", "down"] = "up", odd: "Nowhere" = None,  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
                   **more: int) -> "list[str] | None":
             """Scale.
 

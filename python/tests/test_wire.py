@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "guest"))
 
-from callgate_guest import outward, wire  # noqa: E402
+from callgate_guest import outward, wire
 
 
 @dataclasses.dataclass

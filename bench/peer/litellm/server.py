@@ -46,7 +46,7 @@ def main() -> None:
         os.write(said, (json.dumps({"address": f"127.0.0.1:{port}", "key": KEY}) + "\n").encode())
 
     threading.Thread(target=tell, daemon=True).start()
-    from litellm import run_server
+    from litellm import run_server  # pyright: ignore[reportAttributeAccessIssue] # not this folder
     from uvicorn.config import LOGGING_CONFIG
 
     # A line for each request would be measured as well.

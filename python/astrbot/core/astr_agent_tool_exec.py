@@ -87,7 +87,7 @@ async def _local(
             result = await asyncio.wait_for(anext(results), timeout=limit)
         except StopAsyncIteration:
             return
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise Exception(markers.TOOL_TIMEOUT.format(name=tool.name, seconds=limit)) from None
         if result is None:
             answered = event.get_result()

@@ -49,7 +49,7 @@ class FileTokenService:
     async def url_of(self, path: str) -> str:
         if self._server is None:
             self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-            self._address = "http://127.0.0.1:%d" % self._server.sockets[0].getsockname()[1]
+            self._address = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         name = os.path.basename(path)
         return f"{self._address}/api/file/{await self.register_file(path)}{os.path.splitext(name)[1]}"
 
@@ -70,7 +70,7 @@ class FileTokenService:
             head = f"HTTP/1.1 {state}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             writer.write(head.encode() + body)
             await writer.drain()
-        except (OSError, ValueError, IndexError, asyncio.IncompleteReadError, asyncio.TimeoutError):
+        except (TimeoutError, OSError, ValueError, IndexError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()

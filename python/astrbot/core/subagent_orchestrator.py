@@ -43,7 +43,7 @@ class SubAgentOrchestrator:
             agent.instructions = persona["prompt"].strip() or agent.instructions
             agent.begin_dialogs = copy.deepcopy(persona["_begin_dialogs_processed"])
             agent.tools = persona["tools"]
-            described = described or agent.instructions[:120]
+            described = described or (agent.instructions or "")[:120]
         if agent.tools is not None and not isinstance(agent.tools, list):
             agent.tools = []
         handoff = HandoffTool(agent, tool_description=described or None)

@@ -9,6 +9,7 @@ import select
 import socket
 import struct
 import threading
+from typing import Any
 
 from callgate_guest import clock, wire
 
@@ -41,7 +42,7 @@ _socket = SOCKET
 _buffer = ctypes.create_string_buffer(CAPACITY)
 _view = memoryview(_buffer).cast("B")
 _address = ctypes.addressof(_buffer)
-_exchange = None
+_exchange: Any = None
 _header = struct.Struct("<IB")
 
 threaded = False

@@ -2,6 +2,8 @@
 cryptographic: what the code makes with `secrets` is as good as the seed, which is random.
 """
 
+# Patches what the standard library keeps private.
+# pyright: reportAttributeAccessIssue=false
 import errno
 import functools
 import hashlib

@@ -85,7 +85,8 @@ def _spans(tree):
         else:
             continue
         if any(_names_it(expression) for expression in catching):
-            yield node.body[0].lineno, node.body[-1].end_lineno
+            last = node.body[-1]
+            yield node.body[0].lineno, last.end_lineno or last.lineno
 
 
 def _names_it(expression):

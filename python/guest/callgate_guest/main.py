@@ -118,7 +118,7 @@ def execute(source, namespace):
     except BaseException as caught:
         error = caught
     try:
-        threading._shutdown()
+        threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue] # private, but all there is
         atexit._run_exitfuncs()
     except BaseException as caught:
         error = error or caught

@@ -38,9 +38,8 @@ class _OutgoingToSandbox(Outgoing):
         # The attributes of a plugin's own object are its fields; those of a built-in or a
         # library's object are its private matter.
         own = not known and not _is_of_a_library(type(value).__module__)
-        if fields is None and own and hasattr(value, "__dict__"):
-            if not isinstance(value, _BUILT_IN):
-                fields = [(name, item) for name, item in vars(value).items() if name[:1] != "_"]
+        if fields is None and own and hasattr(value, "__dict__") and not isinstance(value, _BUILT_IN):
+            fields = [(name, item) for name, item in vars(value).items() if name[:1] != "_"]
         if fields is None:
             return super().instance(value, place, depth)
         if not fields and _has_state(value):

@@ -15,6 +15,7 @@ import struct
 import sys
 import uuid
 import zoneinfo
+from typing import Any
 
 MAX_DEPTH = 100
 MAX_VALUES = 1 << 20
@@ -60,7 +61,7 @@ def dumps_with(outgoing, value, root, head):
     return marshal.dumps((*head, outgoing.convert(value, root, MAX_DEPTH - 1)), 2)
 
 
-def loads(body, plain, allow_opaque=False):
+def loads(body, plain, allow_opaque=False) -> Any:
     """Decode a body. `plain` promises that it holds no extension tuples.
 
     `allow_opaque` unpickles opaque objects: for the sandbox only, which has nothing to lose.

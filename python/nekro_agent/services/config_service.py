@@ -4,7 +4,7 @@ import inspect
 import json
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -39,7 +39,7 @@ def _container(origin: type, inner: tuple[Any, ...]) -> dict[str, Any]:
         told |= {"key_type": _NAMES.get(inner[0], "str"), "value_type": word}
     else:
         told["element_type"] = word
-    return {**told, "field_schema": _fields_of(item)} if is_model else told
+    return {**told, "field_schema": _fields_of(cast(type[BaseModel], item))} if is_model else told
 
 
 def _fields_of(model: type[BaseModel]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class ConfigService:
         try:
             if isinstance(value, str) and kind in ("list", "dict", "object"):
                 value = json.loads(value)
-            checked = type(config_obj).__pydantic_validator__.validate_assignment(
+            checked: Any = type(config_obj).__pydantic_validator__.validate_assignment(
                 config_obj.model_copy(), key, value
             )
         except json.JSONDecodeError as error:

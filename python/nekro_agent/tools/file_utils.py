@@ -1,6 +1,7 @@
 """`ctx.fs`: files between a plugin and the sandbox of its session."""
 
 from pathlib import Path
+from typing import Any
 
 from nekro_agent import chat_keys, folders, texts
 from nekro_agent.tools import common_util, path_convertor
@@ -77,7 +78,7 @@ class FileSystem:
 
     async def mixed_forward_file(self, file: str | bytes | Path, file_name: str = "") -> str:
         """A sandbox path for a URL, a `data:` URL, bytes, or a file of the plugin's own."""
-        named = {"file_name": file_name, "from_chat_key": self._chat_key}
+        named: dict[str, Any] = {"file_name": file_name, "from_chat_key": self._chat_key}
         if isinstance(file, bytes):
             stored, _ = await common_util.download_file_from_bytes(file, **named)
         elif isinstance(file, str) and file.startswith(("http://", "https://")):

@@ -52,7 +52,7 @@ class Channel:
         self._unsent: deque[bytes] = deque()
         # Even numbers are ours, odd ones the host's.
         self._ids = itertools.count(2, 2)
-        self._asked: dict[int, "_Asked | Stream"] = {}
+        self._asked: dict[int, _Asked | Stream] = {}
         # Strong references: the loop itself keeps only weak ones to its tasks.
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._credits: dict[int, _Credit] = {}
@@ -165,7 +165,7 @@ class Channel:
             handler = self._steps.get(step)
             if handler is None:
                 raise LookupError(f"this worker has no step '{step}'")
-            outcome = handler(**arguments)
+            outcome: Any = handler(**arguments)
             if hasattr(outcome, "__aiter__"):
                 await self._produce(number, outcome)
                 answer = frame(END, number, None)

@@ -101,7 +101,7 @@ def _only(fits: bool, value: Any, wanted: str, place: str) -> Any:
 def _from_text(value: Any, kind: type, place: str) -> Any:
     if isinstance(value, kind):
         return value
-    text = str(value) if isinstance(value, (int, float)) and kind is decimal.Decimal else value
+    text: Any = str(value) if isinstance(value, (int, float)) and kind is decimal.Decimal else value
     _only(isinstance(text, str), value, f"a {kind.__name__}", place)
     try:
         return _FROM_TEXT[kind](text)

@@ -156,7 +156,7 @@ def _items(body: list[str]):
             yield from _named(names, kind, text)
             if match:
                 names, kind, text = [match[1]], match[2] or "", [match[3]]
-            else:
+            elif plain:
                 names = [name.strip().lstrip("*") for name in plain[1].split(",")]
                 kind, text = plain[2] or "", []
         elif names:

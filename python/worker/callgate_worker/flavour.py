@@ -72,6 +72,7 @@ class Flavour(Protocol):
 
     async def load(self, source: Source) -> Loaded:
         """Imports the plugin and runs what it does at start. Whatever it raises is the reason."""
+        ...
 
     async def unload(self, plugin: str) -> None: ...
 

@@ -195,7 +195,7 @@ def _container(kind: type, arguments: tuple[Any, ...], depth: int) -> Schema:
         return {"enum": [_data(member.value) for member in kind]}
     if dataclasses.is_dataclass(kind) or typing.is_typeddict(kind):
         return _record(kind, depth)
-    if callable(describe := getattr(kind, "model_json_schema", None)):
+    if describe := getattr(kind, "model_json_schema", None):
         return _model(describe)
     return {}
 
@@ -211,7 +211,7 @@ def _tuple(arguments: tuple[Any, ...], depth: int) -> Schema:
 
 def _record(kind: Any, depth: int) -> Schema:
     """A dataclass or a TypedDict, by its fields."""
-    hints = annotations(kind)
+    title, hints = kind.__name__, annotations(kind)
     if dataclasses.is_dataclass(kind):
         fields = [field for field in dataclasses.fields(kind) if field.init]
         names = [field.name for field in fields]
@@ -232,7 +232,7 @@ def _record(kind: Any, depth: int) -> Schema:
             properties[name]["description"] = told[name].text
     return {
         "type": "object",
-        "title": kind.__name__,
+        "title": title,
         "properties": properties,
         "required": required,
         "additionalProperties": False,

@@ -144,7 +144,7 @@ def _wanted(tool: FunctionTool, given: dict[str, Any]) -> dict[str, Any]:
 def _read(result: CallToolResult, call_id: str, answer: Answer) -> None:
     words = []
     for place, item in enumerate(result.content):
-        resource = item.resource if isinstance(item, EmbeddedResource) else None
+        resource = item.resource if isinstance(item, EmbeddedResource) else item
         if isinstance(item, TextContent):
             words.append(item.text)
         elif isinstance(item, ImageContent):

@@ -15,6 +15,7 @@ def _now() -> datetime:
     return datetime.now(timezone.utc)
 
 
+@dataclass
 class _Row:
     def model_dump(self) -> dict:
         """Compat(astrbot): rows are models of pydantic there."""

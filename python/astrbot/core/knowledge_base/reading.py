@@ -61,9 +61,9 @@ def _epub(content: bytes) -> str:
     """Its chapters in the order of reading."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         container = ElementTree.fromstring(file.read("META-INF/container.xml"))
-        package = next(one.get("full-path") for one in container.iter() if one.tag.endswith("}rootfile"))
+        package = next(one.attrib["full-path"] for one in container.iter() if one.tag.endswith("}rootfile"))
         tree = ElementTree.fromstring(file.read(package))
-        places = {one.get("id"): one.get("href") for one in tree.iter() if one.tag.endswith("}item")}
+        places = {one.attrib["id"]: one.attrib["href"] for one in tree.iter() if one.tag.endswith("}item")}
         spine = [one.get("idref") for one in tree.iter() if one.tag.endswith("}itemref")]
         root = posixpath.dirname(package)
         return "\n\n".join(_page(file.read(posixpath.join(root, places[id]))) for id in spine if id in places)

@@ -1,5 +1,8 @@
 """Components that hold a file: by URL, path or base64."""
 
+# Fields are declared by the classes that have them, not by the one whose code they share.
+# pyright: reportCallIssue=false, reportIndexIssue=false
+
 from __future__ import annotations
 
 import base64 as _base64
@@ -166,7 +169,7 @@ class File(BaseMessageComponent):
     def __setattr__(self, name: str, value: Any) -> None:
         # Compat(astrbot): `component.file = path` is used by plugins; pydantic v1 knows no setters.
         if name == "file":
-            File.file.fset(self, value)
+            type(self).file.__set__(self, value)
         else:
             super().__setattr__(name, value)
 

@@ -216,7 +216,7 @@ class LLMResponse:
     def completion_text(self, value: str | None) -> None:
         if self.result_chain:
             others = [part for part in self.result_chain.chain if not isinstance(part, Plain)]
-            self.result_chain.chain = [Plain(value), *others]
+            self.result_chain.chain = [Plain(value or ""), *others]
         else:
             self._completion_text = value
 
@@ -230,7 +230,9 @@ class LLMResponse:
                 function=ToolCall.FunctionBody(name=name, arguments=json.dumps(arguments)),
                 extra_content=self.tools_call_extra_content.get(id),
             )
-            for id, name, arguments in zip(self.tools_call_ids, self.tools_call_name, self.tools_call_args)
+            for id, name, arguments in zip(
+                self.tools_call_ids, self.tools_call_name, self.tools_call_args, strict=False
+            )
         ]
 
     # Compat(astrbot): the historical spelling.

@@ -67,10 +67,13 @@ class ProviderManager:
                     group.remove(lost)
         for row in rows:
             if row["id"] not in self.inst_map:
-                embeds = row.get("kind") == "embedding"
-                made = HostedEmbeddingProvider(row) if embeds else HostedProvider(row)
+                if row.get("kind") == "embedding":
+                    made = HostedEmbeddingProvider(row)
+                    self.embedding_provider_insts.append(made)
+                else:
+                    made = HostedProvider(row)
+                    self.provider_insts.append(made)
                 self.inst_map[row["id"]] = made
-                (self.embedding_provider_insts if embeds else self.provider_insts).append(made)
         self._hosted = known
         self.default_id = next((row["id"] for row in rows if row.get("default")), None)
 

@@ -12,7 +12,7 @@ from astrbot.core.provider.entities import LLMResponse, ProviderMeta, ProviderTy
 from astrbot.core.provider.register import provider_cls_map
 
 
-class AbstractProvider(abc.ABC):
+class AbstractProvider(abc.ABC):  # noqa: B024 -- Compat(astrbot): its subclasses have the abstract methods
     _kind = ProviderType.CHAT_COMPLETION
 
     def __init__(self, provider_config: dict) -> None:

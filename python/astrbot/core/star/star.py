@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from astrbot.core.config import AstrBotConfig
 
@@ -23,7 +23,7 @@ class StarMetadata:
     short_desc: str | None = None
     version: str | None = None
     repo: str | None = None
-    star_cls_type: type[Star] | None = None
+    star_cls_type: type[Any] | None = None
     module_path: str | None = None
     star_cls: Star | None = None
     module: ModuleType | None = None

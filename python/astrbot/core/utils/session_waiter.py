@@ -56,7 +56,7 @@ class SessionController:
     async def _hold(self, replaced: asyncio.Event, timeout: float) -> None:
         try:
             await asyncio.wait_for(replaced.wait(), timeout)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             self.stop(TimeoutError(language.say(texts.WAIT_TIMEOUT)))
 
     def get_history_chains(self) -> list[list[BaseMessageComponent]]:

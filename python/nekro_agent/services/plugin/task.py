@@ -2,9 +2,9 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -156,7 +156,7 @@ class TaskRunner:
         final = TaskCtl.success()
         try:
             if inspect.isasyncgen(work):
-                async for told in work:
+                async for told in cast(AsyncIterator[TaskCtl], work):
                     self._states[key] = told
                     if told.is_terminal:
                         final = told

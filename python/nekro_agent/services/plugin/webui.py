@@ -24,8 +24,8 @@ class WebPages:
         self.webui_path = _checked(webui_path)
 
     def reset_router(self) -> None:
-        self._router_func: Callable[[], "APIRouter"] | None = None
-        self._router: "APIRouter | None" = None
+        self._router_func: Callable[[], APIRouter] | None = None
+        self._router: APIRouter | None = None
 
     def mount_router(self) -> Callable[[F], F]:
         def decorator(func: F) -> F:

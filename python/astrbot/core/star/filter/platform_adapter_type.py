@@ -33,11 +33,11 @@ class PlatformAdapterType(enum.Flag):
 
 ADAPTER_NAME_2_TYPE = {
     (
-        "qq_official" + kind.name.lower().removeprefix("qqofficial")
-        if kind.name.startswith("QQ")
-        else kind.name.lower()
+        "qq_official" + name.lower().removeprefix("qqofficial")
+        if name.startswith("QQ")
+        else name.lower()
     ): kind
-    for kind in PlatformAdapterType
+    for name, kind in PlatformAdapterType.__members__.items()
     if kind is not PlatformAdapterType.ALL
 }
 

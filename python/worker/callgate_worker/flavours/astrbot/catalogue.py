@@ -22,6 +22,9 @@ REPORTED: set[str] = set()
 class HostTool(FunctionTool):
     """A method of the host (Rust, MCP, another flavour) in a plugin's hands."""
 
+    host_name: str
+    mcp_server_name: str
+
     @classmethod
     def of(cls, row: dict[str, Any]) -> HostTool:
         nothing = {"type": "object", "properties": {}}

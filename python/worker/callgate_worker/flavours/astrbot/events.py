@@ -76,7 +76,7 @@ def components(parts: list[dict[str, Any]]) -> list[Any]:
                 made.append(all_kinds.At(qq=id, name=part.get("name") or ""))
             case {"type": "reply", "to": to}:
                 text = part.get("text") or ""
-                quoted = [all_kinds.Plain(text)] if text else []
+                quoted: list[Any] = [all_kinds.Plain(text)] if text else []
                 made.append(
                     all_kinds.Reply(
                         id=to, message_str=text, text=text, chain=quoted, sender_id=part.get("sender")

@@ -186,7 +186,7 @@ class AstrBot:
         )
         names = list((tool.parameters or {}).get("properties") or {})
         try:
-            answer = await run.call(guarded(tool, manager), {**dict(zip(names, positional)), **named})
+            answer = await run.call(guarded(tool, manager), {**dict(zip(names, positional, strict=False)), **named})
         finally:
             run.close()
         if answer.error:
@@ -243,7 +243,7 @@ class AstrBot:
             "asyncio": asyncio,
             "json": json,
         }
-        exec(compile(tree, "<scenario>", "exec"), names)
+        exec(compile(tree, "<scenario>", "exec"), names)  # noqa: S102 -- the step of a scenario
         return repr(await names["body"]())
 
 

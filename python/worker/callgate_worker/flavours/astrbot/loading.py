@@ -84,8 +84,8 @@ async def _load(
     with _heard(warnings):
         _create(runtime, star, config)
         _bind(star)
-        if hasattr(star.star_cls, "initialize"):
-            await star.star_cls.initialize()
+        if initialize := getattr(star.star_cls, "initialize", None):
+            await initialize()
     await announce("OnPluginLoadedEvent", star)
     for point in ("OnAstrBotLoadedEvent", "OnPlatformLoadedEvent"):
         await announce(point, only=path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -59,7 +59,7 @@ async def resume(runtime: Runtime, event: Any, answer: str) -> None:
 
 async def _process(
     runtime: Runtime, event: Any, chosen: list[tuple[Any, dict[str, Any]]]
-) -> AsyncIterator[None]:
+) -> AsyncGenerator[None]:
     from astrbot.core.provider.entities import ProviderRequest
     from astrbot.core.utils import session_waiter
 
@@ -84,7 +84,7 @@ async def _process(
                 yield
 
 
-async def _handlers(event: Any, chosen: list[tuple[Any, dict[str, Any]]]) -> AsyncIterator[Any]:
+async def _handlers(event: Any, chosen: list[tuple[Any, dict[str, Any]]]) -> AsyncGenerator[Any]:
     from astrbot import texts
     from astrbot.core.message.message_event_result import MessageEventResult
     from astrbot.core.pipeline.context_utils import call_event_hook, call_handler

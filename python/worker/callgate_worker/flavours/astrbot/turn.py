@@ -7,7 +7,7 @@ import copy
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -19,7 +19,7 @@ logger = logging.getLogger("astrbot")
 _FIELDS = ("prompt", "system_prompt", "contexts", "model")
 
 
-async def run(runtime: Runtime, event: Any) -> AsyncIterator[None]:
+async def run(runtime: Runtime, event: Any) -> AsyncGenerator[None]:
     """Yields after each text that is set as the event's result, to be delivered."""
     from astrbot import texts
     from astrbot.core.message.message_event_result import MessageChain
@@ -86,7 +86,7 @@ class Turn:
         TURNS.pop(self.run.ref, None)
         self.run.close()
 
-    async def answers(self, request: Any) -> AsyncIterator[None]:
+    async def answers(self, request: Any) -> AsyncGenerator[None]:
         from astrbot import texts
 
         stream = host.stream(
@@ -133,7 +133,7 @@ class Turn:
             for point in points
         )
 
-    async def _said(self, item: dict[str, Any]) -> AsyncIterator[None]:
+    async def _said(self, item: dict[str, Any]) -> AsyncGenerator[None]:
         from astrbot import texts
         from astrbot.core.message.message_event_result import (
             MessageChain,

@@ -26,7 +26,7 @@ async def wake(event: Any, config: Any, facts: dict[str, Any]) -> list[tuple[Any
     event.plugins_name = None if enabled == ["*"] else enabled
     if off := facts.get("off"):
         # The operator switched these off in this session.
-        names = [star.name for star in star_map.values()] if enabled == ["*"] else enabled
+        names = [star.name for star in star_map.values() if star.name] if enabled == ["*"] else enabled
         event.plugins_name = [name for name in names if name not in off]
     chosen: list[tuple[Any, dict[str, Any] | None]] = []
     for record in star_handlers_registry.get_handlers_by_event_type(

@@ -89,8 +89,10 @@ async def _signals(hook: str, plugins: list[NekroPlugin], *given: Any) -> MsgSig
 
 async def reset(context: dict[str, Any], **_: Any) -> None:
     ctx = AgentCtx.of_context(context)
-    hooked = [it for it in _active(context) if it.on_reset_method]
-    await _together([(it, "reset", it.on_reset_method, (ctx,)) for it in hooked], _MESSAGE_LIMIT)
+    jobs: list[Job] = [
+        (plugin, "reset", plugin.on_reset_method, (ctx,)) for plugin in _active(context) if plugin.on_reset_method
+    ]
+    await _together(jobs, _MESSAGE_LIMIT)
 
 
 async def collect(context: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -38,15 +38,16 @@ class DocumentStorage:
         self.stopwords: set[str] = set()
 
     async def initialize(self) -> None:
-        await self.connect()
-        async with self.engine.begin() as connection:
+        engine = await self.connect()
+        async with engine.begin() as connection:
             for statement in _TABLES.split(";\n"):
                 await connection.execute(text(statement))
 
-    async def connect(self) -> None:
+    async def connect(self) -> AsyncEngine:
         if self.engine is None:
             self.engine = create_async_engine(f"sqlite+aiosqlite:///{self.db_path}")
             self.async_session_maker = async_sessionmaker(self.engine, expire_on_commit=False)
+        return self.engine
 
     @asynccontextmanager
     async def get_session(self) -> AsyncIterator[AsyncSession]:

@@ -87,7 +87,9 @@ class FaissVecDB(BaseVecDB):
         asked = _unit([await self.embedding_provider.get_embedding(query)])
         distances, numbers = await self.embedding_storage.search(asked, fetch_k if metadata_filters else k)
         near = {
-            int(number): 1 - distance / 2 for number, distance in zip(numbers[0], distances[0]) if number != -1
+            int(number): 1 - distance / 2
+            for number, distance in zip(numbers[0], distances[0], strict=True)
+            if number != -1
         }
         if not near:
             return []
