@@ -3,32 +3,13 @@ with turns and loops as plain as can be. The real ones are the host's; here only
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
+from environments import interpreter
 from rig import Result, Rig, StepError
-
-_BASE = ("pydantic", "docstring_parser", "quart", "apscheduler", "jinja2", "yaml", "jsonschema", "packaging")
-
-
-def _interpreter() -> tuple[str, str]:
-    """One with AstrBot's base packages, or why these tests cannot run."""
-    cache = Path.home() / ".cache/callgate/environments/astrbot/bin/python"
-    for candidate in (os.environ.get("CALLGATE_ASTRBOT_PYTHON"), str(cache), sys.executable):
-        if candidate and Path(candidate).exists():
-            if not subprocess.run(
-                [candidate, "-c", f"import {','.join(_BASE)}"], capture_output=True
-            ).returncode:
-                return candidate, ""
-    return sys.executable, f"set CALLGATE_ASTRBOT_PYTHON to an interpreter that has {', '.join(_BASE)}"
-
-
-PYTHON, NEEDS = _interpreter()
 
 
 class Host:
@@ -78,7 +59,7 @@ class Host:
         return [
             {"scope": one[0], "scope_id": one[1], "key": one[2], "value": value}
             for one, value in self.preferences.items()
-            if all(wanted in (None, is_) for wanted, is_ in zip((scope, scope_id, key), one))
+            if all(wanted in (None, is_) for wanted, is_ in zip((scope, scope_id, key), one, strict=True))
         ]
 
     def conversation_new(
@@ -389,7 +370,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.host = Host()
-        self.rig = Rig("astrbot", self.host.methods(), python=PYTHON)
+        self.rig = Rig("astrbot", self.host.methods(), python=interpreter("astrbot"))
         self.host.rig = self.rig
         self.loaded: dict[str, Any] = {}
         self._count = 0
@@ -441,4 +422,4 @@ class Stage:
         return await self.rig.step("run", plugin=plugin or next(iter(self.loaded)), source=source)
 
 
-__all__ = ["NEEDS", "Host", "Stage", "StepError"]
+__all__ = ["Host", "Stage", "StepError"]

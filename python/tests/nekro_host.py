@@ -1,9 +1,5 @@
 """A host in memory for tests of the Nekro flavour: rows in lists, messages in lists."""
 
-import functools
-import os
-import subprocess
-import sys
 import tempfile
 import textwrap
 import unittest
@@ -13,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from environments import interpreter
 from rig import Rig, StepError
 
 CHAT = "onebot_v11-group_123"
@@ -183,18 +180,6 @@ def _matches(row: dict[str, Any], conditions: dict[str, Any]) -> bool:
     return True
 
 
-@functools.cache
-def python() -> str | None:
-    """An interpreter with the packages that Nekro plugins rely on."""
-    cache = Path.home() / ".cache/callgate/environments/nekro/bin/python"
-    for candidate in (os.environ.get("CALLGATE_NEKRO_PYTHON"), str(cache), sys.executable):
-        check = "import fastapi, httpx, loguru, packaging, pydantic, yaml, croniter"
-        if candidate and Path(candidate).exists():
-            if subprocess.run([candidate, "-c", check], capture_output=True).returncode == 0:
-                return candidate
-    return None
-
-
 HEAD = """
 from typing import *
 from pydantic import Field
@@ -210,11 +195,9 @@ class Scene(unittest.IsolatedAsyncioTestCase):
     """A worker of the Nekro flavour with the host in memory."""
 
     async def asyncSetUp(self) -> None:
-        if python() is None:
-            self.skipTest("no interpreter with the packages of Nekro plugins: callgate plugin install makes one")
         self.host = Host()
         self.context = self.host.context()
-        self.rig = await self.enterAsyncContext(Rig("nekro", self.host.methods, python=python() or ""))
+        self.rig = await self.enterAsyncContext(Rig("nekro", self.host.methods, python=interpreter("nekro")))
         self.folder = self.host.root / "plugins"
         self.folder.mkdir()
 
@@ -247,4 +230,4 @@ class Scene(unittest.IsolatedAsyncioTestCase):
         return await self.rig.step("message", context=self.host.context(**context), message=given)
 
 
-__all__ = ["CHAT", "HEAD", "Host", "Scene", "StepError", "python"]
+__all__ = ["CHAT", "HEAD", "Host", "Scene", "StepError"]

@@ -2,11 +2,9 @@
 
 import unittest
 
-from astrbot_host import NEEDS
 from test_astrbot_ai import Written
 
 
-@unittest.skipIf(NEEDS, NEEDS)
 class Habits(Written):
     async def test_commands_are_told_from_listeners(self) -> None:
         """`handlers_parsed_params` names the commands that were given, and nothing else."""

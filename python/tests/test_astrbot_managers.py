@@ -8,13 +8,12 @@ import unittest
 import uuid
 from pathlib import Path
 
-from astrbot_host import NEEDS, Stage, StepError
+from astrbot_host import Stage, StepError
 
 GARDEN = Path(__file__).parent / "astrbot" / "command_garden"
 UMO = "p:GroupMessage:a:b!c"
 
 
-@unittest.skipIf(NEEDS, NEEDS)
 class Managers(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         self.stage = await self.enterAsyncContext(Stage())

@@ -1,14 +1,11 @@
 """Streams of AstrBot plugins: words are shown as they come, and each message is kept once."""
 
-import unittest
 
-from astrbot_host import NEEDS
 from test_astrbot_ai import HEAD, Written
 
 KINDS = "\n    from astrbot.core.message.message_event_result import ResultContentType" + HEAD
 
 
-@unittest.skipIf(NEEDS, NEEDS)
 class Streaming(Written):
     async def shown(self, text: str, **more: object) -> list[str]:
         await self.stage.say(text, **more)
