@@ -29,11 +29,9 @@ page-test: page ## The page in a real browser, against the binary that holds it.
 	npm ci --prefix e2e/page --ignore-scripts --no-audit --no-fund --silent
 	cd e2e/page && CALLGATE_BIN="$(TARGET)/debug/callgate" npm test --silent
 
-test: prepare page ## Everything that must hold, on both databases, as root and as an ordinary user.
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+test: prepare lint ## Everything that must hold, on both databases, as root and as an ordinary user.
 	$(CARGO) test --workspace --quiet
-	python3 -m unittest discover -s python/tests
+	CALLGATE_BIN="$(TARGET)/debug/callgate" python3 -m unittest discover -s python/tests
 	$(MAKE) page-test
 
 prepare: ## Install what the tests need (as root), or say what is missing.
@@ -49,8 +47,12 @@ soak: release ## Ten thousand runs, eight at once: every result right, nothing l
 release:
 	$(CARGO) build --release --quiet -p callgate-cli -p callgate-bench
 
-lint:
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+lint: page ## What can be seen without running it. Installs its tools, pinned, into the user's cache.
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	/usr/bin/python3 scripts/deny.py
+	@./scripts/lint/run
+	npm run check --prefix web --silent
 
 fmt:
 	$(CARGO) fmt --all
