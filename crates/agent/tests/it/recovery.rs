@@ -38,6 +38,9 @@ const FILES: &[&str] = &["files.before_rename", "files.after_rename"];
 
 #[tokio::test]
 async fn no_crash_loses_or_doubles_in_code_mode() {
+    if let Ok(data) = std::env::var("CALLGATE_TEST_DATA") {
+        return victim(PathBuf::from(data)).await;
+    }
     at_every_pass(Scenario::Code, &[ELSEWHERE]).await;
 }
 
@@ -86,17 +89,11 @@ async fn at_every_pass(scenario: Scenario, never: &[&[&str]]) {
     assert_eq!(not_passed, never);
 }
 
-/// Run by the tests above in a process of its own.
-#[tokio::test]
-#[ignore = "the process that is killed"]
-async fn victim() {
-    let Ok(data) = std::env::var("CALLGATE_TEST_DATA") else {
-        return;
-    };
+/// What the process that is killed does: this binary once more, with the name of a test.
+async fn victim(data: PathBuf) {
     let name = std::env::var("CALLGATE_TEST_SCENARIO").unwrap();
     let named = |scenario: &Scenario| format!("{scenario:?}") == name;
     let scenario = Scenario::ALL.into_iter().find(named).unwrap();
-    let data = PathBuf::from(data);
     let witness = data.join("witness");
     let store = Store::open(StoreOptions {
         url: std::env::var("CALLGATE_TEST_URL").ok(),
@@ -110,7 +107,10 @@ async fn victim() {
 fn is_killed(home: &Home, scenario: Scenario, point: &str, pass: usize) -> bool {
     let mut victim = Command::new(std::env::current_exe().unwrap());
     victim
-        .args(["--exact", "recovery::victim", "--ignored"])
+        .args([
+            "--exact",
+            "recovery::no_crash_loses_or_doubles_in_code_mode",
+        ])
         .env("CALLGATE_TEST_DATA", home.data())
         .env("CALLGATE_TEST_SCENARIO", format!("{scenario:?}"))
         .env("CALLGATE_CRASH_AT", format!("{point}:{pass}"))

@@ -16,12 +16,8 @@ import uuid  # noqa: F401
 from collections import Counter, OrderedDict  # noqa: F401
 from zoneinfo import ZoneInfo  # noqa: F401
 
+import numpy  # noqa: F401
 from callgate_guest import outward, wire
-
-try:
-    import numpy
-except ImportError:
-    numpy = None
 
 ANSWER, FAILED = 8, 9
 

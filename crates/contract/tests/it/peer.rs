@@ -40,10 +40,14 @@ impl Peer {
     pub fn start() -> Self {
         let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/peer.py");
         let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/guest");
-        let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
-        let mut child = Command::new(python)
+        let e2e = concat!(env!("CARGO_MANIFEST_DIR"), "/../../e2e");
+        let installed = Command::new(format!("{e2e}/install"))
+            .arg("python")
+            .status();
+        assert!(installed.unwrap().success(), "numpy could not be installed");
+        let mut child = Command::new("/usr/bin/python3")
             .arg(here)
-            .env("PYTHONPATH", guest)
+            .env("PYTHONPATH", format!("{guest}:{e2e}/python_modules"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,6 +1,6 @@
-//! Pages to pictures, by a real browser where there is one.
+//! Pages to pictures, by a real browser.
 
-use std::{net::TcpListener, path::Path};
+use std::net::TcpListener;
 
 use callgate_contract::Value;
 use serde_json::{Value as Json, json};
@@ -12,15 +12,6 @@ from callgate_worker import host
 async def draw(html, options):
     return await host.call('html_render', html=html, options=options)
 ";
-
-fn browser() -> bool {
-    let places = [
-        "/usr/lib/chromium/chromium",
-        "/usr/lib/chromium-browser/chromium-browser",
-        "/opt/google/chrome/chrome",
-    ];
-    places.iter().any(|place| Path::new(place).exists())
-}
 
 async fn draw(scene: &Scene, html: &str, options: Json) -> Result<Vec<u8>, String> {
     let options = callgate_contract::json::from_json(options).unwrap();
@@ -57,10 +48,6 @@ async fn a_page_is_drawn_whole_by_a_browser_that_reaches_nobody() {
         json!({"viewport": {"width": 400, "height": 300}}),
     )
     .await;
-    if !browser() {
-        assert!(drawn.unwrap_err().contains("no Chromium"));
-        return;
-    }
     let (width, height) = size(&drawn.unwrap());
     assert_eq!(width, 400);
     assert!(height >= 2000, "{height}");

@@ -45,6 +45,9 @@ async fn only_one_owns_and_the_next_after_it() {
 
 #[tokio::test]
 async fn a_killed_owner_holds_nothing() {
+    if let Some(data) = std::env::var_os("CALLGATE_TEST_DATA") {
+        return hold(PathBuf::from(data)).await;
+    }
     let (_directory, data) = long_directory();
     let mut child = holder(&data);
     let held = match Owner::acquire(&data) {
@@ -89,7 +92,11 @@ async fn asked_until_answered(data: &Path) -> serde_json::Value {
 #[allow(clippy::disallowed_methods, reason = "a second process")]
 fn holder(data: &Path) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "owner::hold", "--ignored", "--nocapture"])
+        .args([
+            "--exact",
+            "owner::a_killed_owner_holds_nothing",
+            "--nocapture",
+        ])
         .env("CALLGATE_TEST_DATA", data)
         .stdout(Stdio::piped())
         .spawn()
@@ -102,14 +109,8 @@ fn holder(data: &Path) -> Child {
     child
 }
 
-/// Run by the test above in a process of its own.
-#[tokio::test]
-#[ignore = "the process that is killed"]
-async fn hold() {
-    let Some(data) = std::env::var_os("CALLGATE_TEST_DATA") else {
-        return;
-    };
-    let data = PathBuf::from(data);
+/// What the process that is killed does: this binary once more, with the name of the test.
+async fn hold(data: PathBuf) {
     let owner = Owner::acquire(&data).unwrap();
     let ready = async {
         asked_until_answered(&data).await;

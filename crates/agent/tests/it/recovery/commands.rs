@@ -13,13 +13,8 @@ use callgate_testkit::{Home, on_each_engine};
 
 use crate::stage::{Scripted, Stage, incoming, session};
 
-/// Run by the test below in a process of its own.
-#[tokio::test]
-#[ignore = "the process that is killed"]
-async fn victim() {
-    let Ok(data) = std::env::var("CALLGATE_TEST_DATA") else {
-        return;
-    };
+/// What the process that is killed does: this binary once more, with the name of the test.
+async fn victim(data: String) {
     let store = Store::open(StoreOptions {
         url: std::env::var("CALLGATE_TEST_URL").ok(),
         ..StoreOptions::new(data)
@@ -39,7 +34,10 @@ async fn victim() {
 fn kill(home: &Home, command: &str, point: &str) {
     let mut victim = Command::new(std::env::current_exe().unwrap());
     victim
-        .args(["--exact", "recovery::commands::victim", "--ignored"])
+        .args([
+            "--exact",
+            "recovery::commands::a_command_cut_off_is_done_again_or_reported",
+        ])
         .env("CALLGATE_TEST_DATA", home.data())
         .env("CALLGATE_TEST_COMMAND", command)
         .env("CALLGATE_CRASH_AT", point)
@@ -52,6 +50,9 @@ fn kill(home: &Home, command: &str, point: &str) {
 
 #[tokio::test]
 async fn a_command_cut_off_is_done_again_or_reported() {
+    if let Ok(data) = std::env::var("CALLGATE_TEST_DATA") {
+        return victim(data).await;
+    }
     on_each_engine(async |home: Home| {
         for (command, said) in [
             ("/model script", "The model is script from now on."),

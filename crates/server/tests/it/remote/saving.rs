@@ -39,17 +39,12 @@ async fn fifty_saves_of_fifty_keys_keep_fifty() {
     assert_eq!(saved.len(), KEYS);
 }
 
-/// Run by the test below in a process of its own.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "the process that is killed"]
+/// What the process that is killed does: this binary once more, with the name of the test.
 #[allow(
     clippy::print_stdout,
     reason = "how the other process learns the address"
 )]
-async fn victim() {
-    let Ok(data) = std::env::var("CALLGATE_TEST_DATA") else {
-        return;
-    };
+async fn victim(data: String) {
     let home = Home::existing(Path::new(&data));
     let scene = Scene::at(home, RemoteSettings::default()).await;
     println!("\nlistening {}", scene.address);
@@ -58,6 +53,9 @@ async fn victim() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_in_the_middle_leaves_the_old_or_the_new_and_every_saved_key() {
+    if let Ok(data) = std::env::var("CALLGATE_TEST_DATA") {
+        return victim(data).await;
+    }
     let home = Home::sqlite();
     let key = {
         let made = home.open().await.keys().create(&[METHODS.to_owned()]).await;
@@ -102,9 +100,8 @@ async fn a_kill_in_the_middle_leaves_the_old_or_the_new_and_every_saved_key() {
 fn start(home: &Home) -> (std::process::Child, String) {
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([
-            "--ignored",
             "--exact",
-            "remote::saving::victim",
+            "remote::saving::a_kill_in_the_middle_leaves_the_old_or_the_new_and_every_saved_key",
             "--nocapture",
         ])
         .env("CALLGATE_TEST_DATA", home.data())
