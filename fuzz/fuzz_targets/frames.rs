@@ -1,4 +1,4 @@
-//! Any bytes as a stream of frames: `RUSTC_BOOTSTRAP=1 cargo fuzz run frames`.
+//! Any bytes as a stream of frames: `RUSTC_BOOTSTRAP=1 cargo fuzz run frames corpus/frames seeds/frames`.
 #![no_main]
 #![allow(dead_code, reason = "the checks are shared with the test suite")]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a value: `RUSTC_BOOTSTRAP=1 cargo fuzz run value`.
+//! Any bytes as a value: `RUSTC_BOOTSTRAP=1 cargo fuzz run value corpus/value seeds/value`.
 #![no_main]
 #![allow(dead_code, reason = "the checks are shared with the test suite")]
 
