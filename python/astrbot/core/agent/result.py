@@ -1,8 +1,16 @@
-"""What tools may return besides text: the MCP result types, real ones where the package is installed."""
-
-from __future__ import annotations
+"""What tools may return besides text: the result types of MCP."""
 
 try:
+    # The types alone: the whole package takes three times as long to import.
+    from mcp_types import (
+        BlobResourceContents,
+        CallToolResult,
+        EmbeddedResource,
+        ImageContent,
+        TextContent,
+        TextResourceContents,
+    )
+except ImportError:  # mcp before 2
     from mcp.types import (
         BlobResourceContents,
         CallToolResult,
@@ -11,43 +19,6 @@ try:
         TextContent,
         TextResourceContents,
     )
-except ImportError:  # the worker's base set has mcp; a bare interpreter has not
-    from dataclasses import dataclass, field
-    from typing import Any
-
-    @dataclass
-    class TextContent:
-        text: str
-        type: str = "text"
-
-    @dataclass
-    class ImageContent:
-        data: str
-        mimeType: str = "image/png"
-        type: str = "image"
-
-    @dataclass
-    class TextResourceContents:
-        text: str
-        uri: str = ""
-        mimeType: str | None = None
-
-    @dataclass
-    class BlobResourceContents:
-        blob: str
-        uri: str = ""
-        mimeType: str | None = None
-
-    @dataclass
-    class EmbeddedResource:
-        resource: Any
-        type: str = "resource"
-
-    @dataclass
-    class CallToolResult:
-        content: list[Any] = field(default_factory=list)
-        isError: bool = False
-
 
 __all__ = [
     "BlobResourceContents",
