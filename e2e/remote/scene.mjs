@@ -137,10 +137,15 @@ export function connected(socket) {
   });
 }
 
+/** A timer that nobody waits for once the server is gone: what a broken connection lost is never answered. */
+function patience(giveUp) {
+  return setTimeout(giveUp, PATIENCE).unref();
+}
+
 /** The arguments of the next `event` that is `wanted`. */
 export function next(socket, event, wanted = () => true) {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`no ${event} came`)), PATIENCE);
+    const late = patience(() => reject(new Error(`no ${event} came`)));
     const heard = (...args) => {
       if (!wanted(...args)) return;
       clearTimeout(late);
@@ -154,7 +159,7 @@ export function next(socket, event, wanted = () => true) {
 /** Emits and waits for the one acknowledgement; more than one argument is a failure. */
 export function ask(socket, event, ...args) {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`${event} was not answered`)), PATIENCE);
+    const late = patience(() => reject(new Error(`${event} was not answered`)));
     socket.emit(event, ...args, (...answer) => {
       clearTimeout(late);
       if (answer.length === 1) resolve(answer[0]);

@@ -1,14 +1,14 @@
 //! Plugins written for AstrBot, through the real binary: what they say, what the model is asked, what
 //! they find of conversations and personas, and their tools in both modes.
 
-use std::{
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use crate::scene::{Scene, finish};
+use crate::{
+    environments::{equipped, prepare},
+    scene::{Scene, finish},
+};
 
 pub fn example(name: &str) -> String {
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/tests/astrbot");
@@ -34,18 +34,6 @@ fn tools_agents_and_loops_do_what_the_guide_says() {
 #[test]
 fn commands_waiting_conversations_and_personas_are_as_plugins_know_them() {
     played("command_garden");
-}
-
-/// A data directory whose environments are the user's cache, with the flavour's packages in it.
-pub fn equipped(plugin: &str) -> Scene {
-    let scene = Scene::new();
-    // Installs the flavour's packages where they are shared by all tests.
-    finish(scene.bare(&["plugin", "check", plugin]).spawn().unwrap());
-    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|_| Path::new(&std::env::var("HOME").unwrap()).join(".cache"));
-    let place = scene.data().join("environments");
-    symlink(cache.join("callgate/environments"), place).unwrap();
-    scene
 }
 
 #[test]
@@ -109,7 +97,7 @@ fn methods_of_both_ecosystems_are_tools_of_one_turn() {
     let scene = equipped(&weather);
     let nekro = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins/nekro_examples");
     let nekro = nekro.to_str().unwrap();
-    finish(scene.bare(&["plugin", "check", nekro]).spawn().unwrap());
+    prepare(&scene, nekro);
     let call = |id: &str, name: &str, arguments: Json| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"id": id, "type": "function", "function": function})

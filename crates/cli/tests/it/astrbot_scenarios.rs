@@ -4,7 +4,8 @@
 use serde_json::{Value as Json, json};
 
 use crate::{
-    astrbot::{equipped, example},
+    astrbot::example,
+    environments::equipped,
     scene::{Said, Scene, finish},
 };
 

@@ -10,7 +10,8 @@ use std::{
 use serde_json::{Value as Json, json};
 
 use crate::{
-    astrbot::{equipped, example},
+    astrbot::example,
+    environments::equipped,
     remote,
     scene::{Scene, finish, wait_until},
     server::Server,

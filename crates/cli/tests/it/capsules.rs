@@ -6,7 +6,8 @@ use std::{os::unix::fs::PermissionsExt, path::Path};
 use serde_json::{Value as Json, json};
 
 use crate::{
-    astrbot::{equipped, example},
+    astrbot::example,
+    environments::{equipped, prepare},
     scene::{Scene, finish, wait_until},
     server::Server,
 };
@@ -136,7 +137,7 @@ fn a_session_with_plugins_of_both_ecosystems_is_replayed_without_them() {
     let nekro = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins/nekro_examples");
     let nekro = nekro.to_str().unwrap();
     let scene = equipped(&example("fragile"));
-    finish(scene.bare(&["plugin", "check", nekro]).spawn().unwrap());
+    prepare(&scene, nekro);
     let hooks =
         ["manners", "spelling", "recall", "toolbox"].map(|name| format!("five_hooks/{name}"));
     for plugin in hooks.iter().map(String::as_str).chain(["fragile"]) {

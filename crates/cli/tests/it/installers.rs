@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::{
+    environments::cache,
     packages::wheel,
     scene::{Said, Scene, finish},
 };
@@ -13,9 +14,7 @@ use crate::{
 /// A uv of our own, kept with what tests install once.
 #[allow(clippy::disallowed_methods, reason = "python and pip make the uv")]
 fn uv() -> PathBuf {
-    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|_| Path::new(&std::env::var("HOME").unwrap()).join(".cache"));
-    let place = cache.join("callgate/uv");
+    let place = cache().join("uv");
     let run = |program: &Path, arguments: &[&str]| {
         let status = std::process::Command::new(program).args(arguments).status();
         assert!(status.unwrap().success(), "{program:?} {arguments:?}");

@@ -25,6 +25,7 @@ mod costing;
 mod crashes;
 mod draining;
 mod frozen;
+mod environments;
 mod groups;
 mod hints;
 mod installers;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::{
-    astrbot::equipped,
+    environments::equipped,
     remote::{install, program},
     scene::Scene,
 };

@@ -1,14 +1,14 @@
 //! Sandbox methods of plugins, as the seed's document describes them, through the real binary: what
 //! `check` says of them, how code calls them, what comes back.
 
-use std::{
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use crate::scene::{Said, Scene, finish};
+use crate::{
+    environments::equipped,
+    scene::{Said, Scene, finish},
+};
 
 pub fn example(name: &str) -> String {
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins");
@@ -22,16 +22,7 @@ fn check(scene: &Scene, plugins: &[&str]) -> Json {
 
 /// What Nekro's plugins take for granted is installed once per user, and shared by the tests.
 pub fn with_packages() -> Scene {
-    let scene = Scene::new();
-    check(&scene, &[&example("nekro_examples")]);
-    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|_| Path::new(&std::env::var("HOME").unwrap()).join(".cache"));
-    symlink(
-        cache.join("callgate/environments"),
-        scene.data().join("environments"),
-    )
-    .unwrap();
-    scene
+    equipped(&example("nekro_examples"))
 }
 
 fn run(scene: &Scene, code: &str, plugin: &str) -> Json {

@@ -10,11 +10,7 @@ mod tools;
 
 use serde_json::{Value as Json, json};
 
-use crate::{
-    astrbot::{equipped, example},
-    model::FakeModel,
-    scene::Scene,
-};
+use crate::{astrbot::example, environments::equipped, model::FakeModel, scene::Scene};
 
 /// A plugin written for AstrBot, on a data directory with two models that are one server.
 struct Guide {

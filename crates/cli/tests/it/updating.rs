@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    astrbot::{equipped, example},
-    sandbox_methods::with_packages,
-    scene::Scene,
+    astrbot::example, environments::equipped, sandbox_methods::with_packages, scene::Scene,
     server::Server,
 };
 

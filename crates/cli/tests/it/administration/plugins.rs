@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Site, heard};
 use crate::{
-    astrbot::equipped,
+    environments::equipped,
     sandbox_methods::{with_packages, written},
     scene::{Scene, wait_until},
 };
