@@ -5,6 +5,9 @@ CARGO ?= cargo
 # Where cargo puts what it builds; asked for only by the commands that run it from there.
 TARGET = $(shell $(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 
+# Tests wait more than they compute.
+export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
+
 .PHONY: run demo page library page-test test bench soak release lint fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
