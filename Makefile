@@ -8,7 +8,7 @@ TARGET = $(shell $(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"targ
 # Tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: run demo page library page-test test bench soak release lint fmt prepare
+.PHONY: run demo page library page-test test bench soak release lint lint-rust lint-python lint-page fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
@@ -51,10 +51,17 @@ release:
 	$(CARGO) build --release --quiet -p callgate-cli -p callgate-bench
 
 lint: page ## What can be seen without running it. Installs its tools, pinned, into the user's cache.
+	@$(MAKE) --jobs=3 --output-sync=target --no-print-directory lint-rust lint-python lint-page
+
+lint-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	/usr/bin/python3 scripts/deny.py
-	@./scripts/lint/run
+
+lint-python:
+	./scripts/lint/run
+
+lint-page:
 	npm run check --prefix web --silent
 
 fmt:

@@ -65,3 +65,22 @@ fn no_file_is_endless() {
 fn modules_are_files_named_after_themselves() {
     check("rs", "no mod.rs", |path, _| path.ends_with("mod.rs"));
 }
+
+/// What a test needs is made, or it fails.
+#[test]
+fn no_test_skips_itself() {
+    for (extension, skips) in [
+        (
+            "rs",
+            [concat!("#[", "ignore"), concat!("cfg_attr(", "ignore")],
+        ),
+        (
+            "py",
+            [concat!("skip", "Test"), concat!("unittest.skip", "If")],
+        ),
+    ] {
+        check(extension, "no test is skipped", |_, text| {
+            skips.iter().any(|skip| text.contains(skip))
+        });
+    }
+}
