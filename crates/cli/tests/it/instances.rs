@@ -6,7 +6,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     outages::{say, serve},
-    scene::Scene,
+    scene::{Scene, wait_until},
     server::Server,
 };
 
@@ -24,6 +24,11 @@ fn answered(server: &Server, key: &str, text: &str) -> Json {
     said["stop"].clone()
 }
 
+/// A server that was just started looks for its models first.
+fn has_models(server: &Server, key: &str) {
+    wait_until(|| server.api("GET", "/api/models", key, None).0 == 200);
+}
+
 #[test]
 fn a_session_whose_server_died_in_it_and_came_back_is_answered_by_another() {
     let home = Runtime::new().unwrap().block_on(Home::postgres());
@@ -33,6 +38,7 @@ fn a_session_whose_server_died_in_it_and_came_back_is_answered_by_another() {
     server.end();
     // It dies with the session in its hands, when nothing is left to go on with there.
     let dying = Server::start_killed_at("turn.after_finish", &first, &[]);
+    has_models(&dying, &key);
     let body = json!({ "text": "one", "mode": "tools" });
     let path = format!("/api/sessions/{SESSION}/messages");
     let answer = dying.try_api("POST", &path, &key, &[], Some(&body));
@@ -53,6 +59,7 @@ fn a_copied_data_directory_is_an_instance_of_its_own() {
         std::fs::copy(original.data().join(file), copy.data().join(file)).unwrap();
     }
     let second = Server::start(&copy);
+    has_models(&second, &key);
     let name = |scene: &Scene| std::fs::read_to_string(scene.data().join("instance")).unwrap();
     assert_ne!(name(&original), name(&copy));
     for (place, server) in [&first, &second, &first, &second].into_iter().enumerate() {
