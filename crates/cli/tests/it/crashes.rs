@@ -26,6 +26,8 @@ fn a_killed_run_is_recovered_with_every_effect_once() {
             if died.code.is_some() {
                 // A run does not come by here, or not once more.
                 died.succeeded();
+                assert_eq!(scene.outbox(), ["one", "two"], "{at}");
+                assert_eq!(scene.notes(), ["a", "b"], "{at}");
                 break;
             }
             killed += 1;
