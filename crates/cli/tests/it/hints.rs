@@ -8,7 +8,8 @@ use std::{
 };
 
 use crate::{
-    astrbot::{equipped, example},
+    astrbot::example,
+    environments::equipped,
     model::FakeModel,
     sandbox_methods::{with_packages, written},
     scene::Scene,
