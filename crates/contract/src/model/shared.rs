@@ -99,6 +99,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Shared<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<T>::json_schema(generator)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Shared;
@@ -111,19 +125,5 @@ mod tests {
         other.push(2);
         assert_eq!((one.len(), other.len()), (1, 2));
         assert_ne!(one, other);
-    }
-}
-
-impl<T: schemars::JsonSchema> schemars::JsonSchema for Shared<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Vec::<T>::json_schema(generator)
     }
 }
