@@ -3,6 +3,7 @@
 mod approvals;
 mod calls;
 mod capsules;
+mod keys;
 mod machine;
 mod models;
 mod page;
@@ -17,6 +18,7 @@ pub use approvals::{
 };
 pub use calls::CallResult;
 pub use capsules::{TakePersona, WhichCapsule};
+pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
     ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
@@ -35,4 +37,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<AnswerApproval>(),
     NamedOperation::of::<ListApprovalRules>(),
     NamedOperation::of::<RevokeApprovalRule>(),
+    NamedOperation::of::<ListKeys>(),
+    NamedOperation::of::<CreateKey>(),
+    NamedOperation::of::<RevokeKey>(),
 ];

@@ -29,11 +29,6 @@ pub enum Request {
     Method {
         name: String,
     },
-    NewKey(NewKey),
-    Keys,
-    RevokeKey {
-        id: String,
-    },
     Clients,
     DecideClient {
         id: String,
@@ -111,14 +106,6 @@ pub enum Request {
     },
     /// Those whose tools are methods.
     McpServers,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct NewKey {
-    /// None: what every remote client may.
-    pub scopes: Vec<String>,
-    /// The only client that may use it.
-    pub client: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -302,9 +302,6 @@ impl Service {
                 self.offer_personas().await?;
                 self.method(&name)
             }
-            Request::NewKey(new) => self.new_key(new).await,
-            Request::Keys => Ok(json!(self.store.keys().list().await?)),
-            Request::RevokeKey { id } => self.revoke_key(&id).await,
             Request::Clients => self.list_clients().await,
             Request::DecideClient { id, approve } => self.decide_client(&id, approve).await,
             Request::Send(message) => self.send(message, observer).await,

@@ -1,42 +1,12 @@
 //! Keys and remote clients, as the operator administers them.
 
-use crate::{
-    SCOPES,
-    remote::{METHODS, OPERATOR},
-    unknown_scope,
-};
+use crate::{ServiceError, remote::OPERATOR};
 use callgate_store::ClientState;
 use serde_json::{Value as Json, json};
 
 use super::Service;
-use crate::{ServiceError, request::NewKey};
 
 impl Service {
-    pub async fn new_key(&self, new: NewKey) -> Result<Json, ServiceError> {
-        let mut scopes = new.scopes;
-        if scopes.is_empty() {
-            // What a key without flags may do: call the methods that remote clients see.
-            scopes.push(METHODS.to_owned());
-        }
-        if let Some(unknown) = unknown_scope(&scopes) {
-            return Err(ServiceError::refused(
-                format!("no scope '{unknown}'"),
-                format!("there are {SCOPES}"),
-            ));
-        }
-        let keys = self.store.keys();
-        let (id, key) = keys.create_for(&scopes, new.client.as_deref()).await?;
-        if let Some(client) = &new.client {
-            self.remote.clients().handed_over(client);
-        }
-        Ok(json!({ "id": id, "key": key }))
-    }
-
-    pub async fn revoke_key(&self, id: &str) -> Result<Json, ServiceError> {
-        self.store.keys().revoke(id).await?;
-        Ok(json!({ "revoked": id }))
-    }
-
     /// The operator's key, if this is the first start of a server here.
     pub async fn first_key(&self) -> Result<Option<String>, ServiceError> {
         let keys = self.store.keys().list().await?;
