@@ -3,6 +3,7 @@
 mod approvals;
 mod calls;
 mod capsules;
+mod clients;
 mod keys;
 mod machine;
 mod models;
@@ -18,6 +19,10 @@ pub use approvals::{
 };
 pub use calls::CallResult;
 pub use capsules::{TakePersona, WhichCapsule};
+pub use clients::{
+    ClientDecision, ClientStanding, ClientView, DecideClient, ListClients, ListRooms,
+    RoomMemberView, RoomMembership, RoomView,
+};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
@@ -40,4 +45,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListKeys>(),
     NamedOperation::of::<CreateKey>(),
     NamedOperation::of::<RevokeKey>(),
+    NamedOperation::of::<ListClients>(),
+    NamedOperation::of::<DecideClient>(),
+    NamedOperation::of::<ListRooms>(),
 ];

@@ -29,11 +29,6 @@ pub enum Request {
     Method {
         name: String,
     },
-    Clients,
-    DecideClient {
-        id: String,
-        approve: bool,
-    },
     Send(SendMessage),
     /// Hear what goes out in a session, until the asker leaves.
     Listen {

@@ -4,7 +4,6 @@
 mod approvals;
 mod calls;
 mod capsules;
-mod clients;
 mod mcp;
 mod models;
 mod operations;
@@ -302,8 +301,6 @@ impl Service {
                 self.offer_personas().await?;
                 self.method(&name)
             }
-            Request::Clients => self.list_clients().await,
-            Request::DecideClient { id, approve } => self.decide_client(&id, approve).await,
             Request::Send(message) => self.send(message, observer).await,
             Request::Listen { session } => self.listen(&session, observer).await,
             Request::Stop { session } => {

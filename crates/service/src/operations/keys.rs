@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::List;
-use crate::{Capability, Operation, Principal, SCOPES, Service, ServiceError, unknown_scope};
+use crate::{
+    Capability, Operation, Principal, SCOPES, Service, ServiceError, remote::OPERATOR,
+    unknown_scope,
+};
 
 /// All keys, the oldest first, the revoked included.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -116,5 +119,18 @@ impl From<Key> for KeyView {
             created_at: key.created_at,
             revoked_at: key.revoked_at,
         }
+    }
+}
+
+impl Service {
+    /// The operator's key, if this is the first start of a server here.
+    pub async fn first_key(&self) -> Result<Option<String>, ServiceError> {
+        let keys = self.store().keys();
+        let is_operator = |key: &Key| key.scopes.iter().any(|scope| scope == OPERATOR);
+        if keys.list().await?.iter().any(is_operator) {
+            return Ok(None);
+        }
+        let (_, key) = keys.create(&[OPERATOR.to_owned()]).await?;
+        Ok(Some(key))
     }
 }
