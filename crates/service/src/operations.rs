@@ -10,6 +10,7 @@ mod models;
 mod page;
 mod plugins;
 mod settings;
+mod timers;
 
 use crate::NamedOperation;
 
@@ -35,6 +36,7 @@ pub use plugins::{
     WorkerView,
 };
 pub use settings::{ChangeSettings, SettingShape, SettingSource, SettingView, SettingsView};
+pub use timers::{CancelTimer, ListSessionTimers, ListTimers, TimerView};
 
 /// Every operation, by which the control socket finds them.
 pub static OPERATIONS: &[NamedOperation] = &[
@@ -48,4 +50,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListClients>(),
     NamedOperation::of::<DecideClient>(),
     NamedOperation::of::<ListRooms>(),
+    NamedOperation::of::<ListTimers>(),
+    NamedOperation::of::<ListSessionTimers>(),
+    NamedOperation::of::<CancelTimer>(),
 ];

@@ -19,7 +19,6 @@ const KNOWN_GAPS: &[&str] = &[
     "DELETE /api/models/{id}: no schema",
     "DELETE /api/personas/{name}: no schema",
     "DELETE /api/plugins/{id}: no schema",
-    "DELETE /api/sessions/{session}/timers/{id}: no schema",
     "GET /api/events: events are not described",
     "GET /api/jobs/{id}: /result: anything",
     "GET /api/jobs: /items/*/result: anything",
