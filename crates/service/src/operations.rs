@@ -4,6 +4,7 @@ mod approvals;
 mod calls;
 mod capsules;
 mod clients;
+mod costs;
 mod keys;
 mod machine;
 mod models;
@@ -24,6 +25,7 @@ pub use clients::{
     ClientDecision, ClientStanding, ClientView, DecideClient, ListClients, ListRooms,
     RoomMemberView, RoomMembership, RoomView,
 };
+pub use costs::ReportCost;
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
@@ -53,4 +55,5 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListTimers>(),
     NamedOperation::of::<ListSessionTimers>(),
     NamedOperation::of::<CancelTimer>(),
+    NamedOperation::of::<ReportCost>(),
 ];

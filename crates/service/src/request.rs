@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 pub use crate::Event;
 use callgate_contract::{JournalId, Mode, Role, SessionKey};
-use callgate_store::{CostBy, NewPersona};
-use jiff::Timestamp;
+use callgate_store::NewPersona;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -73,10 +72,6 @@ pub enum Request {
         mode: Option<Mode>,
     },
     Models,
-    Cost {
-        by: CostBy,
-        since: Timestamp,
-    },
     /// From their files; also those that came or went since.
     ReloadPlugins {
         /// All of them if left out.

@@ -24,7 +24,7 @@ use std::{
     sync::Arc,
 };
 
-use callgate_agent::{Agent, Coder, CostReport, Watch, search::Meanings};
+use callgate_agent::{Agent, Coder, Watch, search::Meanings};
 use callgate_builtins::fetch::Fetcher;
 use callgate_contract::{
     Budget, Caller, Cancel, Exposure, Grant, JournalId, NamedModel, OutputListener, Role,
@@ -326,7 +326,6 @@ impl Service {
                 mode,
             } => self.prompt(&session, &user, mode).await,
             Request::Models => self.list_models().await,
-            Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginErrors => Ok(self.plugin_errors().await),
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,

@@ -28,11 +28,7 @@ pub(super) fn routes(routes: &mut Routes) {
         .add(Verb::Post, "/api/logout", "Forget the cookie", logout)
         .gives::<()>()
         .scope(Scope::Open);
-    routes.operation::<ListKeys>(
-        Verb::Get,
-        "/api/keys",
-        "All keys, the revoked included",
-    );
+    routes.operation::<ListKeys>(Verb::Get, "/api/keys", "All keys, the revoked included");
     routes.operation::<CreateKey>(
         Verb::Post,
         "/api/keys",

@@ -9,9 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{List, Page};
-use crate::{
-    Capability, Listing, News, Operation, Principal, Service, ServiceError, remote::Peer,
-};
+use crate::{Capability, Listing, News, Operation, Principal, Service, ServiceError, remote::Peer};
 
 /// Those that asked, and those that are connected now.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +28,8 @@ impl Operation for ListClients {
         service: &Service,
         _: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        self.page.of(clients(service).await?, |view| view.id.clone())
+        self.page
+            .of(clients(service).await?, |view| view.id.clone())
     }
 }
 

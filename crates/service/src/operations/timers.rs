@@ -48,7 +48,9 @@ impl Operation for ListSessionTimers {
         _: &Principal,
     ) -> Result<Self::Response, ServiceError> {
         let timers = service.store().timers().list(&self.session).await?;
-        Ok(List::whole(timers.into_iter().map(TimerView::from).collect()))
+        Ok(List::whole(
+            timers.into_iter().map(TimerView::from).collect(),
+        ))
     }
 }
 
