@@ -14,7 +14,7 @@ use callgate_store::Store;
 use crate::{
     Hint, Observer, Service, ServiceError, Settings,
     config::{Approval, Config, Database},
-    operations::{Check, CheckStatus},
+    operations::{Check, CheckStatus, DoctorReport},
     packages,
     request::RunCode,
 };
@@ -55,7 +55,7 @@ impl Check {
 }
 
 /// Everything that is looked at, for a data directory and its configuration.
-pub async fn examine(data: &Path, config: &Config) -> Vec<Check> {
+pub async fn examine(data: &Path, config: &Config) -> DoctorReport {
     let mut checks: Vec<Check> = probe(config.sandbox.python.as_deref())
         .into_iter()
         .map(wall)
@@ -64,7 +64,10 @@ pub async fn examine(data: &Path, config: &Config) -> Vec<Check> {
     checks.push(packages_found(data));
     checks.extend(disk(data));
     checks.push(database(data, config).await);
-    checks
+    DoctorReport {
+        ok: checks.iter().all(|check| check.status != CheckStatus::Fail),
+        checks,
+    }
 }
 
 fn wall(finding: Finding) -> Check {

@@ -5,9 +5,10 @@ mod calls;
 mod capsules;
 mod clients;
 mod costs;
+mod doctor;
 mod keys;
-mod machine;
 mod models;
+mod overview;
 mod page;
 mod plugins;
 mod settings;
@@ -26,11 +27,15 @@ pub use clients::{
     RoomMemberView, RoomMembership, RoomView,
 };
 pub use costs::ReportCost;
+pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
-pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
     ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
 };
+pub use overview::{
+    ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
+};
+pub use crate::processes::ProcessMemory;
 pub use page::{List, Page};
 pub use plugins::{
     ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
@@ -56,4 +61,6 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListSessionTimers>(),
     NamedOperation::of::<CancelTimer>(),
     NamedOperation::of::<ReportCost>(),
+    NamedOperation::of::<GetOverview>(),
+    NamedOperation::of::<RunDoctor>(),
 ];

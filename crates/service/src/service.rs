@@ -217,6 +217,14 @@ impl Service {
         &self.gate
     }
 
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.began
+    }
+
     pub fn config(&self) -> &Config {
         &self.config
     }
