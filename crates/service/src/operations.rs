@@ -12,10 +12,12 @@ mod overview;
 mod page;
 mod plugins;
 mod settings;
+mod statistics;
 mod timers;
 
 use crate::NamedOperation;
 
+pub use crate::processes::ProcessMemory;
 pub use approvals::{
     AnswerApproval, AnsweredApproval, ApprovalView, ContinuedReport, ContinuedTurn, FailureView,
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
@@ -35,7 +37,6 @@ pub use models::{
 pub use overview::{
     ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
 };
-pub use crate::processes::ProcessMemory;
 pub use page::{List, Page};
 pub use plugins::{
     ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
@@ -43,6 +44,9 @@ pub use plugins::{
     WorkerView,
 };
 pub use settings::{ChangeSettings, SettingShape, SettingSource, SettingView, SettingsView};
+pub use statistics::{
+    ListStatistics, MethodCallers, MethodStatistics, MethodSummary, RecordedCall,
+};
 pub use timers::{CancelTimer, ListSessionTimers, ListTimers, TimerView};
 
 /// Every operation, by which the control socket finds them.
@@ -63,4 +67,5 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ReportCost>(),
     NamedOperation::of::<GetOverview>(),
     NamedOperation::of::<RunDoctor>(),
+    NamedOperation::of::<ListStatistics>(),
 ];

@@ -8,9 +8,9 @@ type Answer<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Pa
 
 export type Plugin = Schemas["PluginView"];
 export type Job = Omit<Schemas["Job"], "result"> & { result?: { plugin?: string } | null };
-export type Statistics = Schemas["Statistics"];
-export type Fared = Schemas["Fared"];
-export type Callers = Schemas["Callers"];
+export type Statistics = Schemas["MethodStatistics"];
+export type MethodSummary = Schemas["MethodSummary"];
+export type Callers = Schemas["MethodCallers"];
 export type WholeMethod = Answer<"/api/methods/{name}", "get">;
 export type WholeCall = Run["calls"][number];
 export type Client = Schemas["ClientView"];

@@ -19,9 +19,11 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
     sessions::page_session,
-    statistics::{self, Callers, Statistics},
 };
-use callgate_service::{operations::CallResult, request::CallMethod};
+use callgate_service::{
+    operations::{CallResult, MethodCallers, MethodStatistics},
+    request::CallMethod,
+};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -102,8 +104,8 @@ impl From<&MethodInfo> for MethodView {
 struct Whole {
     #[serde(flatten)]
     method: MethodView,
-    statistics: Option<Statistics>,
-    callers: Option<Callers>,
+    statistics: Option<MethodStatistics>,
+    callers: Option<MethodCallers>,
 }
 
 /// An operator sees what any caller may use, another key what remote callers may.
@@ -180,8 +182,8 @@ async fn show(
     if access.holds(Scope::Operator)
         && let Some(known) = api.gate().find(&full)
     {
-        told = Some(statistics::of(&api, known.info()).await?);
-        may = Some(statistics::callers(&api, known.info()).await?);
+        told = Some(api.service().method_statistics(known.info()).await?);
+        may = Some(api.service().method_callers(known.info()).await?);
     }
     Ok(Body(Whole {
         method,
