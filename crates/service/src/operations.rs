@@ -43,7 +43,9 @@ pub use plugins::{
     PluginLogs, PluginMethod, PluginSource, PluginState, PluginView, SwitchPlugin, WhichPlugin,
     WorkerView,
 };
-pub use settings::{ChangeSettings, SettingShape, SettingSource, SettingView, SettingsView};
+pub use settings::{
+    ChangeSettings, ListSettings, SettingShape, SettingSource, SettingView, SettingsView,
+};
 pub use statistics::{
     ListStatistics, MethodCallers, MethodStatistics, MethodSummary, RecordedCall,
 };
@@ -68,4 +70,6 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<GetOverview>(),
     NamedOperation::of::<RunDoctor>(),
     NamedOperation::of::<ListStatistics>(),
+    NamedOperation::of::<ListSettings>(),
+    NamedOperation::of::<ChangeSettings>(),
 ];

@@ -229,15 +229,15 @@ impl Service {
         &self.config
     }
 
-    fn config_file(&self) -> &Path {
+    pub(crate) fn config_file(&self) -> &Path {
         &self.file
     }
 
-    fn configured(&self) -> Arc<Config> {
+    pub(crate) fn configured(&self) -> Arc<Config> {
         self.configured.read().clone()
     }
 
-    fn set_configured(&self, config: Config) {
+    pub(crate) fn set_configured(&self, config: Config) {
         *self.configured.write() = Arc::new(config);
     }
 

@@ -3,4 +3,3 @@
 mod capsules;
 mod models;
 mod plugins;
-mod settings;
