@@ -6,7 +6,10 @@ mod capsules;
 mod clients;
 mod costs;
 mod doctor;
+mod files;
 mod keys;
+mod logs;
+mod mcp_servers;
 mod models;
 mod overview;
 mod page;
@@ -30,7 +33,10 @@ pub use clients::{
 };
 pub use costs::ReportCost;
 pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
+pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
+pub use logs::ListLogs;
+pub use mcp_servers::ListMcpServers;
 pub use models::{
     ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
 };
@@ -72,4 +78,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListStatistics>(),
     NamedOperation::of::<ListSettings>(),
     NamedOperation::of::<ChangeSettings>(),
+    NamedOperation::of::<ListLogs>(),
+    NamedOperation::of::<ListFiles>(),
+    NamedOperation::of::<ListMcpServers>(),
 ];

@@ -94,8 +94,6 @@ pub enum Request {
         /// None: there will be no more.
         line: Option<String>,
     },
-    /// Those whose tools are methods.
-    McpServers,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

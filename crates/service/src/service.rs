@@ -40,7 +40,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, Hear, Hint, Metrics, Now, Remote, ServiceError,
+    Counted, ErrorCode, Hear, Hint, Logs, Metrics, Now, Remote, ServiceError,
     config::{self, Config},
     packages,
     plugins::GivenPlugin,
@@ -68,6 +68,8 @@ pub struct Settings {
     pub plugins: Vec<PathBuf>,
     /// The same, once they are read.
     pub given: Vec<GivenPlugin>,
+    /// The lines that this process writes.
+    pub logs: Logs,
 }
 
 impl Settings {
@@ -81,6 +83,7 @@ impl Settings {
             only_model: None,
             plugins: Vec::new(),
             given: Vec::new(),
+            logs: Logs::default(),
         }
     }
 }
@@ -115,6 +118,7 @@ pub struct Service {
     /// What began later is ours, and not to be recovered.
     began: Timestamp,
     live: Arc<crate::Live>,
+    logs: Logs,
     jail: Arc<Jail>,
     metrics: Arc<Metrics>,
     remote: Remote,
@@ -181,6 +185,7 @@ impl Service {
             running: Arc::default(),
             began: Timestamp::now(),
             live: Arc::default(),
+            logs: settings.logs.clone(),
             jail,
             metrics,
             remote,
@@ -215,6 +220,10 @@ impl Service {
 
     pub fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    pub fn logs(&self) -> &Logs {
+        &self.logs
     }
 
     pub(crate) fn data(&self) -> &Path {
@@ -337,7 +346,6 @@ impl Service {
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginErrors => Ok(self.plugin_errors().await),
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
-            Request::McpServers => self.mcp_states().await,
             // Answered where the protocol is spoken.
             Request::McpOpen { .. } | Request::McpSay { .. } => Ok(Json::Null),
         }
