@@ -37,7 +37,7 @@ use crate::{
     args::{Arguments, Command, Common, OnBehalf},
     connect::{self, Purpose},
     failure::Failure,
-    show,
+    logs, show,
 };
 
 const DATA: &str = "./callgate-data";
@@ -90,6 +90,7 @@ impl Common {
             only_model: None,
             plugins: self.plugin.clone(),
             given: Vec::new(),
+            logs: logs::kept().clone(),
         })
     }
 }

@@ -23,7 +23,8 @@ use std::{
 };
 
 use callgate_gate::Gate;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::JoinSet};
 
 use server::Server;
@@ -72,7 +73,7 @@ impl std::fmt::Debug for Reach {
 }
 
 /// How a server is doing, for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpState {
     pub name: String,
     pub state: Standing,
@@ -84,7 +85,7 @@ pub struct McpState {
     pub left_out: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// For the first time; nobody knows yet how it ends.

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use axum::{Json as Body, Router, extract::DefaultBodyLimit};
 use callgate_agent::Agent;
 use callgate_gate::Gate;
-use callgate_service::{Jobs, Live, Logs, News, Remote, Service};
+use callgate_service::{Jobs, Live, News, Remote, Service, operations::MAX_FILE_BYTES};
 use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
@@ -53,20 +53,18 @@ pub struct Api(Arc<Shared>);
 struct Shared {
     service: Service,
     jobs: Jobs,
-    logs: Logs,
     rates: Rates,
     tickets: Tickets,
     health: Health,
 }
 
 impl Api {
-    pub fn new(service: Service, logs: Logs) -> Self {
-        logs.attach(service.live().clone());
+    pub fn new(service: Service) -> Self {
+        service.logs().attach(service.live().clone());
         Api(Arc::new(Shared {
             health: Health::new(service.store().clone()),
             jobs: Jobs::new(service.live().clone()),
             service,
-            logs,
             rates: Rates::default(),
             tickets: Tickets::default(),
         }))
@@ -103,7 +101,7 @@ impl Api {
             .route("/api/openapi.json", axum::routing::get(served))
             .route("/api/{*rest}", axum::routing::any(nothing_here))
             .method_not_allowed_fallback(wrong_method)
-            .layer(DefaultBodyLimit::max(files::MOST as usize))
+            .layer(DefaultBodyLimit::max(MAX_FILE_BYTES as usize))
             .with_state(self.clone())
     }
 
@@ -159,10 +157,6 @@ impl Api {
 
     fn jobs(&self) -> &Jobs {
         &self.0.jobs
-    }
-
-    fn logs(&self) -> &Logs {
-        &self.0.logs
     }
 
     fn remote(&self) -> &Remote {

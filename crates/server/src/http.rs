@@ -11,7 +11,7 @@ use axum::{
     routing::get,
 };
 
-use callgate_service::{Logs, Remote};
+use callgate_service::Remote;
 
 use crate::{
     Api, Entrance, Surfaces,
@@ -31,11 +31,11 @@ pub struct Site {
 }
 
 impl Site {
-    pub fn new(surfaces: Surfaces, logs: Logs) -> Self {
+    pub fn new(surfaces: Surfaces) -> Self {
         let service = &surfaces.service;
         Site {
             hosts: Hosts::new(service.config().serve.hosts.clone()),
-            api: Api::new(service.clone(), logs),
+            api: Api::new(service.clone()),
             surfaces,
         }
     }

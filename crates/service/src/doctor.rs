@@ -14,7 +14,7 @@ use callgate_store::Store;
 use crate::{
     Hint, Principal, Service, ServiceError, Settings,
     config::{Approval, Config, Database},
-    operations::{Check, CheckStatus, RunCode},
+    operations::{Check, CheckStatus, DoctorReport, RunCode},
     packages,
 };
 
@@ -54,7 +54,7 @@ impl Check {
 }
 
 /// Everything that is looked at, for a data directory and its configuration.
-pub async fn examine(data: &Path, config: &Config) -> Vec<Check> {
+pub async fn examine(data: &Path, config: &Config) -> DoctorReport {
     let mut checks: Vec<Check> = probe(config.sandbox.python.as_deref())
         .into_iter()
         .map(wall)
@@ -63,7 +63,10 @@ pub async fn examine(data: &Path, config: &Config) -> Vec<Check> {
     checks.push(packages_found(data));
     checks.extend(disk(data));
     checks.push(database(data, config).await);
-    checks
+    DoctorReport {
+        ok: checks.iter().all(|check| check.status != CheckStatus::Fail),
+        checks,
+    }
 }
 
 fn wall(finding: Finding) -> Check {
@@ -177,9 +180,14 @@ fn disk(data: &Path) -> Vec<Check> {
         Ok(disk) => {
             let free = disk.f_bavail * disk.f_frsize;
             let detail = format!("{:.1} GB free in {shown}", free as f64 / 1e9);
-            match free < LOW_DISK {
-                true => Check::warn("disk", detail, "make room, or choose another --data DIR"),
-                false => Check::ok("disk", detail),
+            if free < LOW_DISK {
+                Check::warn(
+                    "disk",
+                    detail,
+                    "make room, or choose another data directory",
+                )
+            } else {
+                Check::ok("disk", detail)
             }
         }
     };
@@ -187,13 +195,14 @@ fn disk(data: &Path) -> Vec<Check> {
         Err(error) => Check::fail("fsync", unwritable(place, &error)),
         Ok(time) => {
             let detail = format!("{:.2} ms", time.as_secs_f64() * 1e3);
-            match time > SLOW_SYNC {
-                true => Check::warn(
+            if time > SLOW_SYNC {
+                Check::warn(
                     "fsync",
                     detail,
                     "keep database.durability = \"process\", or use a faster disk",
-                ),
-                false => Check::ok("fsync", detail),
+                )
+            } else {
+                Check::ok("fsync", detail)
             }
         }
     };

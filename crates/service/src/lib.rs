@@ -17,6 +17,7 @@ pub mod operations;
 pub mod packages;
 pub mod plugins;
 mod principal;
+mod processes;
 pub mod remote;
 pub mod request;
 mod scope;

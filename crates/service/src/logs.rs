@@ -28,7 +28,7 @@ pub enum Level {
     Debug,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LogLine {
     /// Ascending.
     pub number: u64,
@@ -48,6 +48,12 @@ pub struct LogLine {
 /// Clones share everything.
 #[derive(Clone, Default)]
 pub struct Logs(Arc<Shared>);
+
+impl std::fmt::Debug for Logs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Logs")
+    }
+}
 
 #[derive(Default)]
 struct Shared {

@@ -228,9 +228,10 @@ fn add_time(times: &mut BTreeMap<Labels, Times>, labels: Labels, elapsed: Durati
 
 /// The labels themselves while there are few.
 fn bounded<T>(known: &BTreeMap<Labels, T>, labels: Labels) -> Labels {
-    match known.len() < LABELS || known.contains_key(&labels) {
-        true => labels,
-        false => labels.iter().map(|_| "other".to_owned()).collect(),
+    if known.len() < LABELS || known.contains_key(&labels) {
+        labels
+    } else {
+        labels.iter().map(|_| "other".to_owned()).collect()
     }
 }
 

@@ -3,11 +3,18 @@
 mod approvals;
 mod calls;
 mod capsules;
+mod clients;
 mod conversations;
-mod machine;
+mod costs;
+mod doctor;
+mod files;
+mod keys;
+mod logs;
+mod mcp_servers;
 mod messages;
 mod methods;
 mod models;
+mod overview;
 mod page;
 mod plugins;
 mod prompts;
@@ -15,27 +22,42 @@ mod rows;
 mod runs;
 mod sessions;
 mod settings;
+mod statistics;
+mod timers;
 mod turns;
 
 use crate::NamedOperation;
 use rows::journal_id;
 
+pub use crate::processes::ProcessMemory;
 pub use approvals::{
     AnswerApproval, AnsweredApproval, ApprovalView, ContinuedReport, ContinuedTurn, FailureView,
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
 };
 pub use calls::{CallMethod, CallResult};
 pub use capsules::{TakePersona, WhichCapsule};
+pub use clients::{
+    ClientDecision, ClientStanding, ClientView, DecideClient, ListClients, ListRooms,
+    RoomMemberView, RoomMembership, RoomView,
+};
 pub use conversations::{
     ConversationView, ConversationWithHistory, CreateConversation, DeleteConversation,
     ForkConversation, GetConversation, ListConversations, MessageView, SwitchConversation,
     UpdateConversation,
 };
-pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
+pub use costs::ReportCost;
+pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
+pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
+pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
+pub use logs::ListLogs;
+pub use mcp_servers::ListMcpServers;
 pub use messages::{SendMessage, SendMessageResponse, SentMessage, TurnSummaryLine};
 pub use methods::{GetMethod, ListMethods, MethodView};
 pub use models::{
     ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
+};
+pub use overview::{
+    ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
 };
 pub use page::{List, Page};
 pub use plugins::{
@@ -50,7 +72,13 @@ pub use sessions::{
     DescribeSession, ForkSession, ForkedSession, GetSession, ListMessages, ListSessions,
     SessionDetails, SessionView, StopTurn, StoppedTurn, TurnSummary, UpdateSession,
 };
-pub use settings::{ChangeSettings, SettingShape, SettingSource, SettingView, SettingsView};
+pub use settings::{
+    ChangeSettings, ListSettings, SettingShape, SettingSource, SettingView, SettingsView,
+};
+pub use statistics::{
+    ListStatistics, MethodCallers, MethodStatistics, MethodSummary, RecordedCall,
+};
+pub use timers::{CancelTimer, ListSessionTimers, ListTimers, TimerView};
 pub use turns::{
     AllowedBy, CallView, CodeView, GetTurn, ListTurns, Permit, RecordedRequest, RoundView,
     TurnDetail, TurnView, TurnWithJournal,
@@ -85,4 +113,22 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<CallMethod>(),
     NamedOperation::of::<RunCode>(),
     NamedOperation::of::<CancelRun>(),
+    NamedOperation::of::<ListKeys>(),
+    NamedOperation::of::<CreateKey>(),
+    NamedOperation::of::<RevokeKey>(),
+    NamedOperation::of::<ListClients>(),
+    NamedOperation::of::<DecideClient>(),
+    NamedOperation::of::<ListRooms>(),
+    NamedOperation::of::<ListTimers>(),
+    NamedOperation::of::<ListSessionTimers>(),
+    NamedOperation::of::<CancelTimer>(),
+    NamedOperation::of::<ReportCost>(),
+    NamedOperation::of::<GetOverview>(),
+    NamedOperation::of::<RunDoctor>(),
+    NamedOperation::of::<ListStatistics>(),
+    NamedOperation::of::<ListSettings>(),
+    NamedOperation::of::<ChangeSettings>(),
+    NamedOperation::of::<ListLogs>(),
+    NamedOperation::of::<ListFiles>(),
+    NamedOperation::of::<ListMcpServers>(),
 ];

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 pub use crate::Event;
 use callgate_contract::{JournalId, Mode, SessionKey};
-use callgate_store::{CostBy, NewPersona};
-use jiff::Timestamp;
+use callgate_store::NewPersona;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -20,16 +19,6 @@ use crate::{
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Request {
     Run(RunCode),
-    NewKey(NewKey),
-    Keys,
-    RevokeKey {
-        id: String,
-    },
-    Clients,
-    DecideClient {
-        id: String,
-        approve: bool,
-    },
     Send(SendMessage),
     /// Hear what goes out in a session, until the asker leaves.
     Listen {
@@ -55,10 +44,6 @@ pub enum Request {
         name: String,
     },
     Models,
-    Cost {
-        by: CostBy,
-        since: Timestamp,
-    },
     /// From their files; also those that came or went since.
     ReloadPlugins {
         /// All of them if left out.
@@ -81,16 +66,6 @@ pub enum Request {
         /// None: there will be no more.
         line: Option<String>,
     },
-    /// Those whose tools are methods.
-    McpServers,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct NewKey {
-    /// None: what every remote client may.
-    pub scopes: Vec<String>,
-    /// The only client that may use it.
-    pub client: Option<String>,
 }
 
 /// `None` leaves a field as it is.

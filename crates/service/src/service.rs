@@ -4,7 +4,6 @@
 mod approvals;
 mod calls;
 mod capsules;
-mod clients;
 mod mcp;
 mod models;
 mod operations;
@@ -24,7 +23,7 @@ use std::{
     sync::Arc,
 };
 
-use callgate_agent::{Agent, Coder, CostReport, Watch, search::Meanings};
+use callgate_agent::{Agent, Coder, Watch, search::Meanings};
 use callgate_builtins::fetch::Fetcher;
 use callgate_contract::{
     Budget, Caller, Cancel, Grant, JournalId, NamedModel, OutputListener, Role, SessionKey, Surface,
@@ -39,7 +38,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, Hear, Hint, Metrics, Now, Principal, Remote, ServiceError,
+    Counted, ErrorCode, Hear, Hint, Logs, Metrics, Now, Principal, Remote, ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -68,6 +67,8 @@ pub struct Settings {
     pub plugins: Vec<PathBuf>,
     /// The same, once they are read.
     pub given: Vec<GivenPlugin>,
+    /// The lines that this process writes.
+    pub logs: Logs,
 }
 
 impl Settings {
@@ -81,6 +82,7 @@ impl Settings {
             only_model: None,
             plugins: Vec::new(),
             given: Vec::new(),
+            logs: Logs::default(),
         }
     }
 }
@@ -115,6 +117,7 @@ pub struct Service {
     /// What began later is ours, and not to be recovered.
     began: Timestamp,
     live: Arc<crate::Live>,
+    logs: Logs,
     jail: Arc<Jail>,
     metrics: Arc<Metrics>,
     remote: Remote,
@@ -181,6 +184,7 @@ impl Service {
             running: Arc::default(),
             began: Timestamp::now(),
             live: Arc::default(),
+            logs: settings.logs.clone(),
             jail,
             metrics,
             remote,
@@ -217,19 +221,31 @@ impl Service {
         &self.gate
     }
 
+    pub fn logs(&self) -> &Logs {
+        &self.logs
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.began
+    }
+
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    fn config_file(&self) -> &Path {
+    pub(crate) fn config_file(&self) -> &Path {
         &self.file
     }
 
-    fn configured(&self) -> Arc<Config> {
+    pub(crate) fn configured(&self) -> Arc<Config> {
         self.configured.read().clone()
     }
 
-    fn set_configured(&self, config: Config) {
+    pub(crate) fn set_configured(&self, config: Config) {
         *self.configured.write() = Arc::new(config);
     }
 
@@ -282,11 +298,6 @@ impl Service {
                 let report = self.run_code(&Principal::Terminal, run, observer);
                 Ok(json!(report.await?))
             }
-            Request::NewKey(new) => self.new_key(new).await,
-            Request::Keys => Ok(json!(self.store.keys().list().await?)),
-            Request::RevokeKey { id } => self.revoke_key(&id).await,
-            Request::Clients => self.list_clients().await,
-            Request::DecideClient { id, approve } => self.decide_client(&id, approve).await,
             Request::Send(message) => {
                 let sent = self.send_message(&Principal::Terminal, message, observer);
                 Ok(json!(sent.await?.map(TurnSummaryLine::from)))
@@ -303,11 +314,9 @@ impl Service {
             Request::TakePersona { persona, replace } => self.take_persona(persona, replace).await,
             Request::DeletePersona { name } => self.delete_persona(name).await,
             Request::Models => self.list_models().await,
-            Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginErrors => Ok(self.plugin_errors().await),
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
-            Request::McpServers => self.mcp_states().await,
             // Answered where the protocol is spoken.
             Request::McpOpen { .. } | Request::McpSay { .. } => Ok(Json::Null),
         }

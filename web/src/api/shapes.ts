@@ -8,9 +8,9 @@ type Answer<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Pa
 
 export type Plugin = Schemas["PluginView"];
 export type Job = Omit<Schemas["Job"], "result"> & { result?: { plugin?: string } | null };
-export type Statistics = Schemas["Statistics"];
-export type Fared = Schemas["Fared"];
-export type Callers = Schemas["Callers"];
+export type Statistics = Schemas["MethodStatistics"];
+export type MethodSummary = Schemas["MethodSummary"];
+export type Callers = Schemas["MethodCallers"];
 export type WholeMethod = Answer<"/api/methods/{name}", "get">;
 /** A call as it was just made, or as a journal recorded it. */
 export type WholeCall = Omit<Schemas["CallView"], "kind"> & Partial<Pick<Schemas["CallView"], "kind">>;
@@ -24,7 +24,7 @@ export type Timer = Schemas["TimerView"];
 export type Setting = Schemas["SettingView"];
 export type Settings = Schemas["SettingsView"];
 export type LogLine = Schemas["LogLine"];
-export type Sums = Schemas["Sums"];
+export type ActivityTotals = Schemas["ActivityTotals"];
 export type Overview = Schemas["Overview"];
 export type Check = Schemas["Check"];
 export type CostReport = Schemas["CostReport"];

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use serde_json::Value as Json;
-
-use callgate_service::request::Request;
+use callgate_service::operations::{
+    ClientDecision, ClientStanding, ClientView, DecideClient, ListClients,
+};
+use serde_json::json;
 
 use crate::{
     args::{Client, ClientCommand, Common},
@@ -14,43 +15,31 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, client: Client) -> Result<ExitCode, Failure> {
-    let decide = |id: &str, approve| Request::DecideClient {
-        id: id.to_owned(),
-        approve,
+    let (id, state) = match client.command {
+        ClientCommand::List => {
+            let clients = super::list(common, Purpose::Look, |page| ListClients { page }).await?;
+            common.show(&clients, |clients| show_list(clients));
+            return Ok(ExitCode::SUCCESS);
+        }
+        ClientCommand::Approve { id } => (id, ClientDecision::Approved),
+        ClientCommand::Revoke { id } => (id, ClientDecision::Revoked),
     };
-    let request = match &client.command {
-        ClientCommand::List => Request::Clients,
-        ClientCommand::Approve { id } => decide(id, true),
-        ClientCommand::Revoke { id } => decide(id, false),
-    };
-    let answer = super::ask(common, Purpose::Look, request).await?;
-    if common.json {
-        show::json(&answer);
-        return Ok(ExitCode::SUCCESS);
-    }
-    match client.command {
-        ClientCommand::List => show_list(&answer),
-        ClientCommand::Approve { id } => show::note(&format!("approved: {id}")),
-        ClientCommand::Revoke { id } => show::note(&format!("revoked: {id}")),
-    }
+    let decided = super::call(common, Purpose::Look, DecideClient { id, state }).await?;
+    common.show(&decided, |client| {
+        show::note(&format!("{}: {}", standing(client), client.id));
+    });
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_list(clients: &Json) {
-    let clients = clients.as_array().map(Vec::as_slice).unwrap_or_default();
-    let row = |client: &Json| {
-        let text = |field: &str| client[field].as_str().unwrap_or_default().to_owned();
-        let here = if client["connected"] == true {
-            "connected"
-        } else {
-            ""
-        };
+fn show_list(clients: &[ClientView]) {
+    let row = |client: &ClientView| {
+        let connected = if client.connected { "connected" } else { "" };
         vec![
-            text("id"),
-            text("state"),
-            here.to_owned(),
-            text("kind"),
-            text("origin"),
+            client.id.clone(),
+            standing(client),
+            connected.to_owned(),
+            client.kind.clone(),
+            client.origin.clone().unwrap_or_default(),
         ]
     };
     let rows: Vec<Vec<String>> = clients.iter().map(row).collect();
@@ -59,8 +48,13 @@ fn show_list(clients: &Json) {
     } else {
         show::data(&show::table(&rows))
     }
-    if let Some(pending) = clients.iter().find(|client| client["state"] == "pending") {
-        let id = pending["id"].as_str().unwrap_or_default();
+    let mut pending = clients.iter();
+    if let Some(client) = pending.find(|client| client.state == ClientStanding::Pending) {
+        let id = &client.id;
         show::note(&format!("let it in with `callgate client approve {id}`"));
     }
+}
+
+fn standing(client: &ClientView) -> String {
+    json!(client.state).as_str().unwrap_or_default().to_owned()
 }

@@ -3,10 +3,8 @@
 use std::process::ExitCode;
 
 use callgate_agent::{CostReport, money};
+use callgate_service::operations::ReportCost;
 use callgate_store::{CostBy, CostSum};
-
-use super::read;
-use callgate_service::request::Request;
 
 use crate::{
     args::{Common, Cost},
@@ -16,16 +14,12 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, cost: Cost) -> Result<ExitCode, Failure> {
-    let request = Request::Cost {
-        by: cost.by.into(),
-        since: cost.since,
+    let report = ReportCost {
+        by: Some(cost.by.into()),
+        since: Some(cost.since.to_string()),
     };
-    let answer = super::ask(common, Purpose::Look, request).await?;
-    if common.json {
-        show::json(&answer)
-    } else {
-        show_report(&read(answer)?)
-    }
+    let report = super::call(common, Purpose::Look, report).await?;
+    common.show(&report, show_report);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use callgate_service::{
     examine,
-    operations::{Check, CheckStatus},
+    operations::{CheckStatus, DoctorReport},
 };
-use serde_json::json;
 
 use crate::{
     args::Common,
@@ -16,21 +15,17 @@ use crate::{
 
 pub async fn perform(common: &Common) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
-    let checks = examine(&settings.data, &settings.config).await;
-    let ok = checks.iter().all(|check| check.status != CheckStatus::Fail);
-    match common.json {
-        true => show::json(&json!({ "ok": ok, "checks": checks })),
-        false => show_checks(&checks, ok),
-    }
-    Ok(if ok {
+    let report = examine(&settings.data, &settings.config).await;
+    common.show(&report, show_report);
+    Ok(if report.ok {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-fn show_checks(checks: &[Check], ok: bool) {
-    for check in checks {
+fn show_report(report: &DoctorReport) {
+    for check in &report.checks {
         let (word, colour) = match check.status {
             CheckStatus::Ok => ("ok  ", Colour::Green),
             CheckStatus::Warn => ("warn", Colour::Yellow),
@@ -42,7 +37,7 @@ fn show_checks(checks: &[Check], ok: bool) {
             show::line(&format!("      hint: {hint}"));
         }
     }
-    show::line(if ok {
+    show::line(if report.ok {
         "\nThis machine can run the sandbox."
     } else {
         "\nThe sandbox cannot run here until what failed is fixed."

@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
-use callgate_service::request::{NewKey, Request};
+use callgate_service::{
+    operations::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey},
+    remote::METHODS,
+};
 
 use crate::{
     args::{Common, Key, KeyCommand},
@@ -12,53 +15,49 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, key: Key) -> Result<ExitCode, Failure> {
-    let request = match &key.command {
-        KeyCommand::New { scopes, client } => Request::NewKey(NewKey {
-            scopes: scopes.clone(),
-            client: client.clone(),
-        }),
-        KeyCommand::List => Request::Keys,
-        KeyCommand::Revoke { id } => Request::RevokeKey { id: id.clone() },
-    };
-    let answer = super::ask(common, Purpose::Look, request).await?;
-    if common.json {
-        show::json(&answer);
-        return Ok(ExitCode::SUCCESS);
-    }
-    let text = |field: &str| answer[field].as_str().unwrap_or_default();
     match key.command {
-        KeyCommand::New { .. } => {
-            show::line(text("key"));
-            show::note(&format!(
-                "keep it: it is not shown again. Its id is {}",
-                text("id")
-            ));
+        KeyCommand::New { mut scopes, client } => {
+            if scopes.is_empty() {
+                scopes.push(METHODS.to_owned());
+            }
+            let create = CreateKey { scopes, client };
+            let created = super::call(common, Purpose::Look, create).await?;
+            common.show(&created, show_created);
         }
         KeyCommand::List => {
-            let rows: Vec<Vec<String>> = answer
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(|key| {
-                    let text = |field: &str| key[field].as_str().unwrap_or_default();
-                    let state = match key["revoked_at"].as_str() {
-                        Some(at) => format!("revoked {at}"),
-                        None => "valid".to_owned(),
-                    };
-                    let scopes = key["scopes"].as_array().into_iter().flatten();
-                    let scopes: Vec<&str> = scopes.filter_map(|scope| scope.as_str()).collect();
-                    vec![
-                        text("id").to_owned(),
-                        scopes.join(" "),
-                        text("client").to_owned(),
-                        text("created_at").to_owned(),
-                        state,
-                    ]
-                })
-                .collect();
-            show::data(&show::table(&rows));
+            let keys = super::call(common, Purpose::Look, ListKeys {}).await?;
+            common.show(&keys.items, |keys| show_list(keys));
         }
-        KeyCommand::Revoke { id } => show::note(&format!("revoked: {id}")),
+        KeyCommand::Revoke { id } => {
+            let revoked = super::call(common, Purpose::Look, RevokeKey { id }).await?;
+            common.show(&revoked, |RevokedKey { revoked }| {
+                show::note(&format!("revoked: {revoked}"));
+            });
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn show_created(created: &CreatedKey) {
+    show::line(&created.key);
+    let id = &created.id;
+    show::note(&format!("keep it: it is not shown again. Its id is {id}"));
+}
+
+fn show_list(keys: &[KeyView]) {
+    let row = |key: &KeyView| {
+        let state = match key.revoked_at {
+            Some(at) => format!("revoked {at}"),
+            None => "valid".to_owned(),
+        };
+        vec![
+            key.id.clone(),
+            key.scopes.join(" "),
+            key.client.clone().unwrap_or_default(),
+            key.created_at.to_string(),
+            state,
+        ]
+    };
+    let rows: Vec<Vec<String>> = keys.iter().map(row).collect();
+    show::data(&show::table(&rows));
 }

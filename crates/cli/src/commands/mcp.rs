@@ -11,8 +11,12 @@ use tokio::{
 };
 
 use super::run::interrupted;
+use callgate_plugins::mcp::McpState;
 use callgate_server::{Surfaces, control};
-use callgate_service::request::{Answer, Request};
+use callgate_service::{
+    operations::ListMcpServers,
+    request::{Answer, Request},
+};
 
 use crate::{
     args::{Common, Mcp, McpCommand},
@@ -134,37 +138,28 @@ fn ended() -> Failure {
 }
 
 async fn list(common: &Common) -> Result<ExitCode, Failure> {
-    let servers = super::ask(common, Purpose::Look, Request::McpServers).await?;
-    if common.json {
-        show::json(&servers);
-        return Ok(ExitCode::SUCCESS);
-    }
-    let servers = servers.as_array().map(Vec::as_slice).unwrap_or_default();
+    let servers = super::call(common, Purpose::Look, ListMcpServers {}).await?;
+    common.show(&servers.items, |servers| show_list(servers));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_list(servers: &[McpState]) {
     if servers.is_empty() {
         show::note("no server is written down; docs/mcp.md shows how");
     }
-    let row = |server: &Json| {
-        let text = |field: &str| server[field].as_str().unwrap_or_default().to_owned();
-        let names = server["methods"].as_array().into_iter().flatten();
-        let names: Vec<&str> = names.filter_map(Json::as_str).collect();
-        let what = if names.is_empty() {
-            text("error")
+    let row = |server: &McpState| {
+        let state = json!(server.state);
+        let state = state.as_str().unwrap_or_default().replace('_', " ");
+        let what = if server.methods.is_empty() {
+            server.error.clone().unwrap_or_default()
         } else {
-            names.join(", ")
+            server.methods.join(", ")
         };
-        vec![text("name"), text("state").replace('_', " "), what]
+        vec![server.name.clone(), state, what]
     };
     let rows: Vec<Vec<String>> = servers.iter().map(row).collect();
     show::data(&show::table(&rows));
-    for reason in servers
-        .iter()
-        .filter_map(|it| it["left_out"].as_array())
-        .flatten()
-    {
-        show::note(&format!(
-            "left out: {}",
-            reason.as_str().unwrap_or_default()
-        ));
+    for reason in servers.iter().flat_map(|server| &server.left_out) {
+        show::note(&format!("left out: {reason}"));
     }
-    Ok(ExitCode::SUCCESS)
 }

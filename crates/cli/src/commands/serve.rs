@@ -16,7 +16,6 @@ use crate::{
     args::{Common, Serve},
     connect::{self, Purpose},
     failure::Failure,
-    logs,
     show::{self, Colour, paint},
 };
 
@@ -53,7 +52,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     let (stop, stopped) = watch::channel(());
     // Dropped at the end: what is still under way is on record.
     let mut tasks = JoinSet::new();
-    let site = Site::new(surfaces.clone(), logs::kept().clone());
+    let site = Site::new(surfaces.clone());
     site.api.follow();
     if let Some(clients) = clients {
         let (remote, hosts) = (service.remote().clone(), site.hosts.clone());

@@ -6,104 +6,35 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
-use callgate_store::Key;
-use jiff::Timestamp;
+use callgate_service::operations::{CreateKey, ListKeys, RevokeKey};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
-    Api, Outcome,
+    Api,
     access::{COOKIE, Scope},
-    input::{Given, Path},
-    list::List,
+    input::Given,
     problem::Problem,
     route::{Routes, Verb},
 };
-use callgate_service::{SCOPES, unknown_scope};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
         .add(Verb::Post, "/api/login", "Take a key into a cookie", login)
         .takes::<Login>()
+        .gives::<()>()
         .scope(Scope::Open);
     routes
         .add(Verb::Post, "/api/logout", "Forget the cookie", logout)
+        .gives::<()>()
         .scope(Scope::Open);
-    routes
-        .add(
-            Verb::Get,
-            "/api/keys",
-            "All keys, the revoked included",
-            list,
-        )
-        .gives::<List<KeyView>>();
-    routes
-        .add(
-            Verb::Post,
-            "/api/keys",
-            "Make a key; its text is shown once",
-            create,
-        )
-        .takes::<NewKey>()
-        .gives::<MadeKey>();
-    routes.add(Verb::Delete, "/api/keys/{id}", "Revoke a key", revoke);
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct KeyView {
-    id: String,
-    scopes: Vec<String>,
-    #[schemars(with = "String")]
-    created_at: Timestamp,
-    #[schemars(with = "Option<String>")]
-    revoked_at: Option<Timestamp>,
-}
-
-impl From<Key> for KeyView {
-    fn from(key: Key) -> Self {
-        KeyView {
-            id: key.id,
-            scopes: key.scopes,
-            created_at: key.created_at,
-            revoked_at: key.revoked_at,
-        }
-    }
-}
-
-async fn list(State(api): State<Api>) -> Outcome<List<KeyView>> {
-    let keys = api.store().keys().list().await?;
-    Ok(Body(List {
-        items: keys.into_iter().map(KeyView::from).collect(),
-        next: None,
-    }))
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct NewKey {
-    /// Each of `operator`, `methods`, `method:NAME`, `chat`, `models`.
-    scopes: Vec<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct MadeKey {
-    id: String,
-    /// It cannot be had again.
-    key: String,
-}
-
-async fn create(State(api): State<Api>, Given(new): Given<NewKey>) -> Outcome<MadeKey> {
-    if let Some(other) = unknown_scope(&new.scopes) {
-        let hint = format!("there are {SCOPES}");
-        return Err(Problem::bad(format!("'{other}' is no scope")).hint(hint));
-    }
-    let (id, key) = api.store().keys().create(&new.scopes).await?;
-    Ok(Body(MadeKey { id, key }))
-}
-
-async fn revoke(State(api): State<Api>, Path(id): Path<String>) -> Outcome<()> {
-    api.store().keys().revoke(&id).await?;
-    Ok(Body(()))
+    routes.operation::<ListKeys>(Verb::Get, "/api/keys", "All keys, the revoked included");
+    routes.operation::<CreateKey>(
+        Verb::Post,
+        "/api/keys",
+        "Make a key; its text is shown once",
+    );
+    routes.operation::<RevokeKey>(Verb::Delete, "/api/keys/{id}", "Revoke a key");
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

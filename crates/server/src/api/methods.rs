@@ -3,7 +3,7 @@
 use axum::{Extension, Json as Body, extract::State};
 use callgate_service::{
     Capability,
-    operations::{CallMethod, GetMethod, ListMethods, MethodView},
+    operations::{CallMethod, GetMethod, ListMethods, MethodCallers, MethodStatistics, MethodView},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +13,6 @@ use super::{
     access::{Access, Scope},
     input::Path,
     route::{Routes, Verb::*},
-    statistics::{self, Callers, Statistics},
 };
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -30,8 +29,8 @@ pub(super) fn routes(routes: &mut Routes) {
 struct MethodWithStatistics {
     #[serde(flatten)]
     method: MethodView,
-    statistics: Option<Statistics>,
-    callers: Option<Callers>,
+    statistics: Option<MethodStatistics>,
+    callers: Option<MethodCallers>,
 }
 
 async fn show(
@@ -45,8 +44,8 @@ async fn show(
     if principal.holds(Capability::Operator)
         && let Some(known) = api.gate().find(&method.full_name())
     {
-        told = Some(statistics::of(&api, known.info()).await?);
-        may = Some(statistics::callers(&api, known.info()).await?);
+        told = Some(api.service().method_statistics(known.info()).await?);
+        may = Some(api.service().method_callers(known.info()).await?);
     }
     Ok(Body(MethodWithStatistics {
         method,

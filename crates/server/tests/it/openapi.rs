@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callgate_server::Api;
-use callgate_service::{Logs, Service, Settings};
+use callgate_service::{Service, Settings};
 use callgate_testkit::Home;
 
 #[tokio::test]
@@ -12,7 +12,7 @@ async fn the_document_is_up_to_date() {
     let service = Service::open(&Settings::at(home.data().to_owned()))
         .await
         .unwrap();
-    let api = Api::new(service, Logs::default());
+    let api = Api::new(service);
     let served = format!("{:#}\n", api.document());
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
     if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -10,7 +10,7 @@ use crate::ServiceError;
 impl Service {
     /// The configured ones, else what the environment or this machine offers, else the demo; and
     /// those that were named for this process or as a default, such as a script.
-    pub(super) async fn find_models(&self) -> Result<Models, ServiceError> {
+    pub(crate) async fn find_models(&self) -> Result<Models, ServiceError> {
         if let Some(only) = &self.only_model {
             let only = self.metrics.metered(only.clone());
             return Ok(Models::new(only, Vec::new(), None, None));

@@ -1,7 +1,5 @@
 //! What operators ask of the service beyond turns, runs and calls.
 
 mod capsules;
-mod machine;
 mod models;
 mod plugins;
-mod settings;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_server::Api;
-use callgate_service::{Logs, Service, remote::OPERATOR};
+use callgate_service::{Service, remote::OPERATOR};
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -19,7 +19,7 @@ struct Office {
 
 impl Office {
     async fn open(scene: &Scene, service: Service) -> Office {
-        let api = Api::new(service, Logs::default());
+        let api = Api::new(service);
         api.follow();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();

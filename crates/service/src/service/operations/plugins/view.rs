@@ -9,7 +9,7 @@ use callgate_contract::SessionKey;
 use callgate_plugins::{Plugin, check::CheckReport, install::Installed, survey::Survey};
 use serde_json::Value as Json;
 
-use crate::service::{Service, operations::machine::memory_of};
+use crate::{processes::memory_of, service::Service};
 
 impl Service {
     pub async fn plugin_views(&self, session: Option<&SessionKey>) -> Vec<PluginView> {
