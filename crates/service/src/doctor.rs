@@ -181,9 +181,10 @@ fn disk(data: &Path) -> Vec<Check> {
         Ok(disk) => {
             let free = disk.f_bavail * disk.f_frsize;
             let detail = format!("{:.1} GB free in {shown}", free as f64 / 1e9);
-            match free < LOW_DISK {
-                true => Check::warn("disk", detail, "make room, or choose another --data DIR"),
-                false => Check::ok("disk", detail),
+            if free < LOW_DISK {
+                Check::warn("disk", detail, "make room, or choose another --data DIR")
+            } else {
+                Check::ok("disk", detail)
             }
         }
     };
@@ -191,13 +192,11 @@ fn disk(data: &Path) -> Vec<Check> {
         Err(error) => Check::fail("fsync", unwritable(place, &error)),
         Ok(time) => {
             let detail = format!("{:.2} ms", time.as_secs_f64() * 1e3);
-            match time > SLOW_SYNC {
-                true => Check::warn(
-                    "fsync",
-                    detail,
-                    "keep database.durability = \"process\", or use a faster disk",
-                ),
-                false => Check::ok("fsync", detail),
+            if time > SLOW_SYNC {
+                let hint = "keep database.durability = \"process\", or use a faster disk";
+                Check::warn("fsync", detail, hint)
+            } else {
+                Check::ok("fsync", detail)
             }
         }
     };
