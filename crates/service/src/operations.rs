@@ -6,6 +6,7 @@ mod capsules;
 mod machine;
 mod models;
 mod page;
+mod personas;
 mod plugins;
 mod settings;
 
@@ -16,12 +17,16 @@ pub use approvals::{
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
 };
 pub use calls::CallResult;
-pub use capsules::{TakePersona, WhichCapsule};
+pub use capsules::WhichCapsule;
 pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
     ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
 };
-pub use page::{List, Page};
+pub use page::{Deleted, List, Page};
+pub use personas::{
+    DeletePersona, GetPersona, ImportPersonas, ImportedPersona, ListPersonas, PersonaView,
+    PreviewPersona, SetPersona,
+};
 pub use plugins::{
     ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
     PluginLogs, PluginMethod, PluginSource, PluginState, PluginView, SwitchPlugin, WhichPlugin,
@@ -35,4 +40,10 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<AnswerApproval>(),
     NamedOperation::of::<ListApprovalRules>(),
     NamedOperation::of::<RevokeApprovalRule>(),
+    NamedOperation::of::<ListPersonas>(),
+    NamedOperation::of::<GetPersona>(),
+    NamedOperation::of::<SetPersona>(),
+    NamedOperation::of::<PreviewPersona>(),
+    NamedOperation::of::<ImportPersonas>(),
+    NamedOperation::of::<DeletePersona>(),
 ];

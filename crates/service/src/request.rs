@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 pub use crate::Event;
 use callgate_contract::{JournalId, Mode, Role, SessionKey};
-use callgate_store::{CostBy, NewPersona};
+use callgate_store::CostBy;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -64,19 +64,6 @@ pub enum Request {
         turn: Option<JournalId>,
         file: PathBuf,
     },
-    Personas,
-    Persona {
-        name: String,
-    },
-    SetPersona(SetPersona),
-    /// As another program had it.
-    TakePersona {
-        persona: SetPersona,
-        replace: bool,
-    },
-    DeletePersona {
-        name: String,
-    },
     Prompt {
         session: SessionKey,
         user: String,
@@ -128,41 +115,6 @@ pub struct SendMessage {
     pub user: String,
     pub mode: Option<Mode>,
     pub model: Option<String>,
-}
-
-/// `None` leaves a field as it is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SetPersona {
-    pub name: String,
-    pub prompt: Option<String>,
-    pub mode: Option<Mode>,
-    /// Empty leaves the choice to the session.
-    pub model: Option<String>,
-    pub methods: Option<Methods>,
-    /// User and assistant in turn; empty removes them.
-    pub dialogs: Option<Vec<String>>,
-}
-
-impl SetPersona {
-    /// All of it, under another name if one is given.
-    pub fn from_card(persona: NewPersona, name: Option<String>) -> Self {
-        SetPersona {
-            name: name.unwrap_or(persona.name),
-            prompt: Some(persona.system_prompt),
-            mode: Some(persona.mode),
-            model: Some(persona.model.unwrap_or_default()),
-            methods: Some(persona.methods.map_or(Methods::All, Methods::Only)),
-            dialogs: Some(persona.begin_dialogs.unwrap_or_default()),
-        }
-    }
-}
-
-/// Which methods a persona holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Methods {
-    All,
-    Only(Vec<String>),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

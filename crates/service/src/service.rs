@@ -9,7 +9,6 @@ mod mcp;
 mod models;
 mod operations;
 mod outlets;
-mod personas;
 mod plugin_web;
 mod plugins;
 mod recovery;
@@ -321,11 +320,6 @@ impl Service {
                 turn,
                 file,
             } => self.export(&session, turn, &file).await,
-            Request::Personas => self.personas().await,
-            Request::Persona { name } => self.persona(&name).await,
-            Request::SetPersona(set) => self.set_persona(set).await,
-            Request::TakePersona { persona, replace } => self.take_persona(persona, replace).await,
-            Request::DeletePersona { name } => self.delete_persona(name).await,
             Request::Prompt {
                 session,
                 user,

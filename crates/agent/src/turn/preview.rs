@@ -3,13 +3,14 @@
 
 use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Role, SessionKey, Shared};
 use callgate_store::{Persona, TurnStart};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Turn, begin::allowed, words_of};
 use crate::{Agent, Override, TurnError, Watch};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Preview {
     pub mode: Mode,
     pub model: String,

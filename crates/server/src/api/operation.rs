@@ -35,6 +35,10 @@ impl RequestShape {
     /// The schema of what the path does not name.
     pub(super) fn without_path(&self, schema: &Json) -> Json {
         let mut rest = schema.clone();
+        // Definitions stand once in the document, not in each request.
+        if let Some(words) = rest.as_object_mut() {
+            words.remove("components");
+        }
         if let Some(properties) = rest.get_mut("properties").and_then(Json::as_object_mut) {
             properties.retain(|name, _| !self.in_path.contains(name));
         }

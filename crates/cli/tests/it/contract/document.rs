@@ -26,7 +26,15 @@ const FILES: [&str; 2] = ["application/octet-stream", "application/x-ndjson"];
 const PARTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// What methods, plugins and models make up: any JSON.
-const OF_OTHERS: [&str; 5] = ["arguments", "value", "parameters", "schema", "message"];
+const OF_OTHERS: [&str; 7] = [
+    "arguments",
+    "value",
+    "parameters",
+    "schema",
+    "message",
+    "extra",
+    "response_format",
+];
 
 impl Document {
     pub fn read() -> Self {
