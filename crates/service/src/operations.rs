@@ -20,7 +20,8 @@ pub use calls::CallResult;
 pub use capsules::WhichCapsule;
 pub use machine::{Check, CheckStatus, Checks, Machine, Pool, Process};
 pub use models::{
-    ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
+    ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider, FoundServer, ListModels,
+    MadeModel, ModelTest, ModelView, NewModel, TestModel,
 };
 pub use page::{Deleted, List, Page};
 pub use personas::{
@@ -46,4 +47,9 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<PreviewPersona>(),
     NamedOperation::of::<ImportPersonas>(),
     NamedOperation::of::<DeletePersona>(),
+    NamedOperation::of::<ListModels>(),
+    NamedOperation::of::<FindModels>(),
+    NamedOperation::of::<TestModel>(),
+    NamedOperation::of::<ChangeModel>(),
+    NamedOperation::of::<DeleteModel>(),
 ];

@@ -69,7 +69,6 @@ pub enum Request {
         user: String,
         mode: Option<Mode>,
     },
-    Models,
     Cost {
         by: CostBy,
         since: Timestamp,

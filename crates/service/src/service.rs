@@ -325,7 +325,6 @@ impl Service {
                 user,
                 mode,
             } => self.prompt(&session, &user, mode).await,
-            Request::Models => self.list_models().await,
             Request::Cost { by, since } => Ok(json!(CostReport::of(&self.store, by, since).await?)),
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginErrors => Ok(self.plugin_errors().await),
