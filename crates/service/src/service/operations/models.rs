@@ -161,7 +161,7 @@ impl Service {
         }
         edit.remove_model(id)?;
         edit.save()?;
-        Ok(self.read_config().await?)
+        self.read_config().await
     }
 
     fn configured_only(&self, id: &str) -> Result<(), ServiceError> {
@@ -177,7 +177,7 @@ impl Service {
     fn write_default(&self, id: Option<&str>) -> Result<(), ServiceError> {
         let mut edit = Edit::open(self.config_file())?;
         edit.set("models", "default", id.map(Value::from).as_ref())?;
-        Ok(edit.save()?)
+        edit.save()
     }
 }
 
