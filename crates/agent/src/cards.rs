@@ -10,7 +10,8 @@ mod tavern;
 pub(crate) use self::macros::{USER, address};
 
 use callgate_store::NewPersona;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// Bytes of a file with a card in it; they carry a picture.
@@ -44,7 +45,7 @@ impl CardError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            CardError::Greeting { .. } => "give a smaller --greeting, or leave it out",
+            CardError::Greeting { .. } => "choose a smaller number, or leave it out",
             CardError::TooLong(_) => "shorten it where it was made",
             _ => "give a character card (PNG or JSON) or the JSON of an AstrBot persona",
         }
@@ -60,7 +61,7 @@ pub struct Card {
     pub notes: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     Sillytavern,

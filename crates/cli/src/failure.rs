@@ -60,6 +60,10 @@ fn hint_text(hint: &Hint) -> String {
         Hint::AnswerApproval(id) => {
             format!("`callgate approval allow {id}` makes the call, `deny {id}` drops it")
         }
+        Hint::PersonaPrompt => "give --prompt TEXT, or --prompt @FILE".to_owned(),
+        Hint::OtherNameOrReplace => {
+            "choose another name with --name NAME, or overwrite it with --replace".to_owned()
+        }
         Hint::NewKey(scope) => format!("`callgate key new --scope {scope}` makes one that does"),
         Hint::NewClientKey => {
             "`callgate key new --client ID` makes a key for it and hands the id over".to_owned()

@@ -76,6 +76,12 @@ pub enum Hint {
     ApprovalRules,
     /// Make a key that holds this scope.
     NewKey(String),
+    /// Say what the persona is told to be.
+    PersonaPrompt,
+    /// Take another name.
+    OtherName,
+    /// Take another name, or overwrite what is there.
+    OtherNameOrReplace,
     /// Make a key for this client.
     NewClientKey,
     /// Have the machine examined.
@@ -101,6 +107,9 @@ impl fmt::Display for Hint {
             Hint::ApprovalRules => {
                 "approval.ask in callgate.toml lists the methods that are asked about"
             }
+            Hint::PersonaPrompt => "give it a system prompt",
+            Hint::OtherName => "choose another name",
+            Hint::OtherNameOrReplace => "choose another name, or overwrite what is there",
             Hint::NewKey(_) | Hint::NewClientKey => "ask the operator for a key",
             Hint::Doctor | Hint::Log => "the server's log says why",
             Hint::Retry => "try again in a moment",
@@ -214,9 +223,9 @@ impl From<StoreError> for ServiceError {
             }
             E::AlreadyAnswered { .. } => ServiceError::conflict(text, Listing::Approvals),
             E::NameTaken(_) => ServiceError::conflict(text, Hint::NewClientKey),
-            E::PersonaExists(_) => ServiceError::conflict(text, "choose another name"),
+            E::PersonaExists(_) => ServiceError::conflict(text, Hint::OtherName),
             E::TooManyTimers | E::AddressTaken(_) => ServiceError::conflict(text, Hint::None),
-            E::PersonaName { .. } => ServiceError::invalid(text, "choose another name"),
+            E::PersonaName { .. } => ServiceError::invalid(text, Hint::OtherName),
             E::OddDialogs { .. } => {
                 ServiceError::invalid(text, "give what the user and the assistant say in turn")
             }

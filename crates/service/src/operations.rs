@@ -16,6 +16,7 @@ mod methods;
 mod models;
 mod overview;
 mod page;
+mod personas;
 mod plugins;
 mod prompts;
 mod rows;
@@ -35,7 +36,7 @@ pub use approvals::{
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
 };
 pub use calls::{CallMethod, CallResult};
-pub use capsules::{TakePersona, WhichCapsule};
+pub use capsules::WhichCapsule;
 pub use clients::{
     ClientDecision, ClientStanding, ClientView, DecideClient, ListClients, ListRooms,
     RoomMemberView, RoomMembership, RoomView,
@@ -54,12 +55,17 @@ pub use mcp_servers::ListMcpServers;
 pub use messages::{SendMessage, SendMessageResponse, SentMessage, TurnSummaryLine};
 pub use methods::{GetMethod, ListMethods, MethodView};
 pub use models::{
-    ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView, NewModel,
+    ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider, FoundServer, ListModels,
+    MadeModel, ModelTest, ModelView, NewModel, TestModel,
 };
 pub use overview::{
     ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
 };
-pub use page::{List, Page};
+pub use page::{Deleted, List, Page};
+pub use personas::{
+    DeletePersona, GetPersona, ImportPersonas, ImportedPersona, ListPersonas, PersonaView,
+    PreviewPersona, SetPersona,
+};
 pub use plugins::{
     ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
     PluginLogs, PluginMethod, PluginSource, PluginState, PluginView, SwitchPlugin, WhichPlugin,
@@ -131,4 +137,15 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListLogs>(),
     NamedOperation::of::<ListFiles>(),
     NamedOperation::of::<ListMcpServers>(),
+    NamedOperation::of::<ListPersonas>(),
+    NamedOperation::of::<GetPersona>(),
+    NamedOperation::of::<SetPersona>(),
+    NamedOperation::of::<PreviewPersona>(),
+    NamedOperation::of::<ImportPersonas>(),
+    NamedOperation::of::<DeletePersona>(),
+    NamedOperation::of::<ListModels>(),
+    NamedOperation::of::<FindModels>(),
+    NamedOperation::of::<TestModel>(),
+    NamedOperation::of::<ChangeModel>(),
+    NamedOperation::of::<DeleteModel>(),
 ];

@@ -8,7 +8,6 @@ mod mcp;
 mod models;
 mod operations;
 mod outlets;
-mod personas;
 mod plugin_web;
 mod plugins;
 mod recovery;
@@ -308,12 +307,6 @@ impl Service {
                 turn,
                 file,
             } => self.export(&session, turn, &file).await,
-            Request::Personas => self.personas().await,
-            Request::Persona { name } => self.persona(&name).await,
-            Request::SetPersona(set) => self.set_persona(set).await,
-            Request::TakePersona { persona, replace } => self.take_persona(persona, replace).await,
-            Request::DeletePersona { name } => self.delete_persona(name).await,
-            Request::Models => self.list_models().await,
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginErrors => Ok(self.plugin_errors().await),
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,

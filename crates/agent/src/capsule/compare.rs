@@ -6,6 +6,7 @@ use callgate_contract::{
 };
 use callgate_gate::{Gate, recorded_arguments};
 use callgate_store::{Run, TurnFinish};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -13,7 +14,7 @@ use super::format::{CallRecord, RunRecord, TurnRecord};
 use crate::{CallReport, RunReport, extract, history::from_json, host, turn::altered};
 
 /// Where in the capsule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     pub turn: Option<JournalId>,
     pub round: Option<u32>,
@@ -23,7 +24,7 @@ pub struct Place {
     pub file: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     #[serde(flatten)]
     pub place: Place,

@@ -6,7 +6,8 @@ use callgate_contract::{JournalId, Limits, Models, NamedModel, Sandbox, SessionK
 use callgate_gate::{Gate, GatePolicy};
 use callgate_store::{LogRole, Store};
 use jiff::Timestamp;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
@@ -29,7 +30,7 @@ pub struct Replay {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Replayed {
     pub equal: bool,
     pub difference: Option<Difference>,

@@ -23,7 +23,7 @@ use super::{
 use callgate_server::control::Client;
 use callgate_service::{
     Hear, Observer, Settings,
-    operations::{ListApprovals, SendMessage, StopTurn, TurnSummaryLine},
+    operations::{ListApprovals, ListModels, SendMessage, StopTurn, TurnSummaryLine},
     request::{Event, Request},
 };
 
@@ -110,13 +110,9 @@ impl Talk {
     }
 
     async fn greet(&mut self) -> Result<(), Failure> {
-        let models = self
-            .client
-            .perform(Request::Models, Observer::default())
-            .await?;
-        let models = models.as_array().map(Vec::as_slice).unwrap_or_default();
-        let default = models.iter().find(|model| model["default"] == true);
-        let default = default.and_then(|model| model["id"].as_str());
+        let models = self.client.call(ListModels {}).await?.items;
+        let default = models.iter().find(|model| model.default);
+        let default = default.map(|model| model.id.as_str());
         let model = self.chat.by.model.as_deref().or(default).unwrap_or("demo");
         show::note(&format!(
             "{} {} answers in {}. /help shows commands, Ctrl-C stops an answer, Ctrl-D leaves.",

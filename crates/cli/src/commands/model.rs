@@ -5,9 +5,8 @@ mod check;
 
 use std::process::ExitCode;
 
-use serde_json::Value as Json;
-
-use callgate_service::request::Request;
+use callgate_contract::Price;
+use callgate_service::operations::{ListModels, ModelView};
 
 use crate::{
     args::{Common, Model, ModelCommand},
@@ -25,20 +24,15 @@ pub async fn perform(common: &Common, model: Model) -> Result<ExitCode, Failure>
 }
 
 async fn list(common: &Common) -> Result<ExitCode, Failure> {
-    let models = super::ask(common, Purpose::Look, Request::Models).await?;
-    if common.json {
-        show::json(&models)
-    } else {
-        show_list(&models)
-    }
+    let models = super::call(common, Purpose::Look, ListModels {}).await?;
+    common.show(&models.items, |models| show_list(models));
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_list(models: &Json) {
-    let models = models.as_array().map(Vec::as_slice).unwrap_or_default();
+fn show_list(models: &[ModelView]) {
     let rows: Vec<Vec<String>> = models.iter().map(row).collect();
     show::data(&show::table(&rows));
-    if models.iter().all(|model| model["id"] == "demo") {
+    if models.iter().all(|model| model.id == "demo") {
         show::note(
             "no model was found, so fixed answers stand in for one. Set OPENAI_API_KEY or another \
              provider's key, start Ollama, or add a model with `callgate model add`",
@@ -46,34 +40,24 @@ fn show_list(models: &Json) {
     }
 }
 
-fn row(model: &Json) -> Vec<String> {
-    let text = |field: &str| model[field].as_str().unwrap_or_default().to_owned();
-    let takes = |what: &&str| model["accepts"][*what] == true;
-    let media: Vec<&str> = ["image", "audio"].into_iter().filter(takes).collect();
-    let accepts = match media.as_slice() {
-        [] => "text".to_owned(),
-        media => format!("text, {}", media.join(", ")),
-    };
-    let default = if model["default"] == true {
-        "default".to_owned()
-    } else {
-        String::new()
-    };
-    let there = format!("{} {}", text("wire"), text("name"));
+fn row(model: &ModelView) -> Vec<String> {
+    let mut accepts = vec!["text"];
+    accepts.extend(model.accepts.image.then_some("image"));
+    accepts.extend(model.accepts.audio.then_some("audio"));
+    let there = [&model.wire, &model.name];
+    let there: Vec<&str> = there.into_iter().flatten().map(String::as_str).collect();
+    let default = if model.default { "default" } else { "" };
     vec![
-        text("id"),
-        there.trim().to_owned(),
-        accepts,
-        price(&model["price"]),
-        text("source"),
-        default,
+        model.id.clone(),
+        there.join(" "),
+        accepts.join(", "),
+        model.price.map_or("price unknown".to_owned(), price),
+        model.source.clone(),
+        default.to_owned(),
     ]
 }
 
 /// For a million tokens in and out.
-fn price(price: &Json) -> String {
-    match (price["input"].as_f64(), price["output"].as_f64()) {
-        (Some(input), Some(output)) => format!("{input} in, {output} out"),
-        _ => "price unknown".to_owned(),
-    }
+fn price(price: Price) -> String {
+    format!("{} in, {} out", price.input, price.output)
 }

@@ -2,10 +2,11 @@
 
 use std::{io::Read, path::Path, process::ExitCode};
 
-use callgate_agent::cards::{self, MAX_CARD};
-use serde_json::{Value as Json, json};
-
-use callgate_service::request::{self, Methods, Request};
+use callgate_agent::cards::MAX_CARD;
+use callgate_service::operations::{
+    self, DeletePersona, GetPersona, ImportPersonas, ListPersonas, PersonaView,
+};
+use serde_json::json;
 
 use crate::{
     args::{Common, ImportPersona, Persona, PersonaCommand, SetPersona},
@@ -15,58 +16,45 @@ use crate::{
 };
 
 pub async fn perform(common: &Common, persona: Persona) -> Result<ExitCode, Failure> {
-    let request = match &persona.command {
-        PersonaCommand::Import(import) => return take(common, import).await,
-        PersonaCommand::List => Request::Personas,
-        PersonaCommand::Show { name } => Request::Persona { name: name.clone() },
-        PersonaCommand::Set(set) => Request::SetPersona(read(set)?),
-        PersonaCommand::Delete { name } => Request::DeletePersona { name: name.clone() },
-    };
-    let answer = super::ask(common, Purpose::Look, request).await?;
-    match (common.json, persona.command) {
-        (true, _) => show::json(&answer),
-        (false, PersonaCommand::List) => show_list(&answer),
-        (false, PersonaCommand::Delete { name }) => show::note(&format!("deleted: {name}")),
-        (false, _) => show_one(&answer),
+    match persona.command {
+        PersonaCommand::List => {
+            let personas = super::call(common, Purpose::Look, ListPersonas {}).await?;
+            common.show(&personas.items, |personas| show_list(personas));
+        }
+        PersonaCommand::Show { name } => {
+            let persona = super::call(common, Purpose::Look, GetPersona { name }).await?;
+            common.show(&persona, show_one);
+        }
+        PersonaCommand::Set(set) => {
+            let persona = super::call(common, Purpose::Look, read(set)?).await?;
+            common.show(&persona, show_one);
+        }
+        PersonaCommand::Import(import) => return take(common, &import).await,
+        PersonaCommand::Delete { name } => {
+            let gone = super::call(common, Purpose::Look, DeletePersona { name }).await?;
+            common.show(&gone, |gone| {
+                show::note(&format!("deleted: {}", gone.deleted));
+            });
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 async fn take(common: &Common, import: &ImportPersona) -> Result<ExitCode, Failure> {
-    let cards = cards::read(&contents(&import.file)?, import.greeting)
-        .map_err(|error| Failure::new(error.to_string(), error.hint()))?;
-    if import.name.is_some() && cards.len() > 1 {
-        return Err(Failure::new(
-            format!(
-                "the file holds {} personas, and --name names one",
-                cards.len()
-            ),
-            "leave out --name",
-        ));
-    }
-    let mut taken = Vec::new();
-    for card in cards {
-        let notes = card.notes.clone();
-        let request = Request::TakePersona {
-            persona: request::SetPersona::from_card(card.persona, import.name.clone()),
-            replace: import.replace,
-        };
-        let mut persona = super::ask(common, Purpose::Look, request).await?;
-        persona["source"] = json!(card.source);
-        persona["notes"] = json!(notes);
-        taken.push(persona);
-    }
-    match (common.json, taken.as_slice()) {
-        (true, [persona]) => show::json(persona),
-        (true, personas) => show::json(&json!(personas)),
-        (false, personas) => {
-            for persona in personas {
-                show_one(persona);
-                for note in persona["notes"].as_array().into_iter().flatten() {
-                    show::note(note.as_str().unwrap_or_default());
+    let file = contents(&import.file)?;
+    let name = import.name.as_deref();
+    let import = ImportPersonas::read(&file, name, import.greeting, import.replace)?;
+    let taken = super::call(common, Purpose::Look, import).await?.items;
+    match taken.as_slice() {
+        [persona] if common.json => common.show(persona, |_| {}),
+        personas => common.show(personas, |personas| {
+            for taken in personas {
+                show_one(&taken.persona);
+                for note in &taken.notes {
+                    show::note(note);
                 }
             }
-        }
+        }),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -89,17 +77,15 @@ fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn read(set: &SetPersona) -> Result<request::SetPersona, Failure> {
-    let prompt = match set
-        .prompt
-        .as_deref()
-        .map(|text| (text, text.strip_prefix('@')))
-    {
-        Some((_, Some(file))) => Some(std::fs::read_to_string(file).map_err(|error| {
-            let hint = "give --prompt @FILE a file that exists, or the text itself";
-            Failure::new(format!("cannot read {file}: {error}"), hint)
-        })?),
-        Some((text, None)) => Some(text.to_owned()),
+fn read(set: SetPersona) -> Result<operations::SetPersona, Failure> {
+    let prompt = match set.prompt {
+        Some(text) => Some(match text.strip_prefix('@') {
+            Some(file) => std::fs::read_to_string(file).map_err(|error| {
+                let hint = "give --prompt @FILE a file that exists, or the text itself";
+                Failure::new(format!("cannot read {file}: {error}"), hint)
+            })?,
+            None => text,
+        }),
         None => None,
     };
     let names = |names: &str| {
@@ -109,62 +95,61 @@ fn read(set: &SetPersona) -> Result<request::SetPersona, Failure> {
             .map(str::to_owned)
             .collect()
     };
-    Ok(request::SetPersona {
-        name: set.name.clone(),
-        prompt,
-        mode: set.mode.map(Into::into),
-        model: set.model.clone(),
-        methods: set.methods.as_deref().map(|text| match text {
-            "all" => Methods::All,
-            "none" => Methods::Only(Vec::new()),
-            text => Methods::Only(names(text)),
+    Ok(operations::SetPersona {
+        name: set.name,
+        system_prompt: prompt,
+        begin_dialogs: (!set.dialog.is_empty()).then_some(set.dialog),
+        methods: set.methods.map(|text| match text.as_str() {
+            "all" => None,
+            "none" => Some(Vec::new()),
+            text => Some(names(text)),
         }),
-        dialogs: (!set.dialog.is_empty()).then(|| set.dialog.clone()),
+        mode: set.mode.map(Into::into),
+        model: set.model.map(|id| Some(id).filter(|id| !id.is_empty())),
+        default: None,
     })
 }
 
-fn show_list(personas: &Json) {
+fn show_list(personas: &[PersonaView]) {
     let rows: Vec<Vec<String>> = personas
-        .as_array()
-        .into_iter()
-        .flatten()
+        .iter()
         .map(|persona| {
-            let text = |field: &str| persona[field].as_str().unwrap_or_default().to_owned();
-            let prompt = show::shortened(&text("system_prompt"), 48);
-            vec![text("name"), text("mode"), methods(persona), prompt]
+            let prompt = show::shortened(&persona.system_prompt, 48);
+            vec![
+                persona.name.clone(),
+                mode(persona),
+                methods(persona),
+                prompt,
+            ]
         })
         .collect();
     show::data(&show::table(&rows));
 }
 
-fn methods(persona: &Json) -> String {
-    match persona["methods"].as_array().map(Vec::as_slice) {
+fn mode(persona: &PersonaView) -> String {
+    json!(persona.mode).as_str().unwrap_or_default().to_owned()
+}
+
+fn methods(persona: &PersonaView) -> String {
+    match persona.methods.as_deref() {
         None => "all methods".to_owned(),
         Some([]) => "no methods".to_owned(),
         Some(names) => format!("{} methods", names.len()),
     }
 }
 
-fn show_one(persona: &Json) {
-    let text = |field: &str| persona[field].as_str().unwrap_or_default();
-    show::line(&paint(Colour::Bold, text("name")));
-    let model = match text("model") {
-        "" => "the session's model",
-        model => model,
-    };
-    let held = match persona["methods"].as_array() {
-        Some(names) if !names.is_empty() => {
-            let names: Vec<&str> = names.iter().filter_map(Json::as_str).collect();
-            names.join(", ")
-        }
+fn show_one(persona: &PersonaView) {
+    show::line(&paint(Colour::Bold, &persona.name));
+    let model = persona.model.as_deref().unwrap_or("the session's model");
+    let held = match &persona.methods {
+        Some(names) if !names.is_empty() => names.join(", "),
         _ => methods(persona),
     };
-    let about = format!("mode {}, {model}, {held}", text("mode"));
+    let about = format!("mode {}, {model}, {held}", mode(persona));
     show::line(&paint(Colour::Dim, &about));
-    show::line(&format!("\n{}", text("system_prompt").trim_end()));
-    let lines = persona["begin_dialogs"].as_array().into_iter().flatten();
-    for (place, line) in lines.enumerate() {
+    show::line(&format!("\n{}", persona.system_prompt.trim_end()));
+    for (place, line) in persona.begin_dialogs.iter().enumerate() {
         let who = ["user", "assistant"][place % 2];
-        show::line(&format!("{who}: {}", line.as_str().unwrap_or_default()));
+        show::line(&format!("{who}: {line}"));
     }
 }

@@ -283,6 +283,15 @@ fn personas_models_and_settings_are_chosen() {
     let path = "/api/personas/pirate";
     let (status, made) = site.server.api("PUT", path, &site.key, Some(&persona));
     assert_eq!((status, &made["mode"]), (200, &json!("tools")), "{made}");
+    for (change, methods) in [
+        (json!({ "methods": ["now"] }), json!(["now"])),
+        (json!({}), json!(["now"])),
+        (json!({ "methods": null }), Json::Null),
+    ] {
+        let (status, changed) = site.server.api("PUT", path, &site.key, Some(&change));
+        assert_eq!((status, &changed["methods"]), (200, &methods), "{change}");
+        assert_eq!(changed["mode"], "tools", "what is left out stays");
+    }
     let choice = json!({ "persona": "pirate" });
     let (status, session) = site.server.api("PATCH", SESSION, &site.key, Some(&choice));
     assert_eq!((status, &session["persona"]), (200, &json!("pirate")));

@@ -1,5 +1,6 @@
 //! What a model is asked: messages, tools, options. All of it can be journaled.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -8,7 +9,7 @@ use crate::Part;
 
 pub type Messages = Shared<ModelMessage>;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRequest {
     pub messages: Messages,
     pub tools: Shared<ToolSpec>,
@@ -29,7 +30,7 @@ impl ModelRequest {
 }
 
 /// Media parts must be `data:` or `http(s):` addresses by now: no model can open a session's files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum ModelMessage {
     System {
@@ -91,7 +92,7 @@ impl ModelMessage {
 }
 
 /// A method as a model sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
@@ -99,7 +100,7 @@ pub struct ToolSpec {
     pub parameters: Json,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// Unique within its reply, never empty.
     pub id: String,
@@ -111,7 +112,7 @@ pub struct ToolCall {
 }
 
 /// In JSON an object, or the text that should have been one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CallArguments {
     Object(Map<String, Json>),
@@ -120,7 +121,7 @@ pub enum CallArguments {
 }
 
 /// What is not set is left to the provider, or to the model's configuration.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +188,7 @@ impl ModelOptions {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
     Auto,

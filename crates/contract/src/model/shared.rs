@@ -2,11 +2,13 @@
 //! again; copied each time, a turn of a thousand rounds would copy a million messages.
 
 use std::{
+    borrow::Cow,
     fmt,
     ops::{Deref, DerefMut},
     sync::Arc,
 };
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Changing one of several clones copies the list first.
@@ -99,20 +101,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
-impl<T: schemars::JsonSchema> schemars::JsonSchema for Shared<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Vec::<T>::json_schema(generator)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Shared;
@@ -125,5 +113,19 @@ mod tests {
         other.push(2);
         assert_eq!((one.len(), other.len()), (1, 2));
         assert_ne!(one, other);
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Shared<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<T>::json_schema(generator)
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions as files to take away and to execute again, and personas of other programs.
+//! Sessions as files to take away and to execute again.
 
 use axum::{
     Json as Body,
@@ -8,18 +8,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callgate_contract::{JournalId, SessionKey};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::{
     Api, Outcome,
-    input::{Params, Path},
-    list::List,
+    input::Path,
     problem::Problem,
     route::{Routes, Verb},
 };
-use callgate_service::operations::{TakePersona, WhichCapsule};
+use callgate_service::operations::WhichCapsule;
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
@@ -55,16 +52,6 @@ pub(super) fn routes(routes: &mut Routes) {
         )
         .takes_bytes("application/x-ndjson")
         .gives::<Json>();
-    routes
-        .add(
-            Verb::Post,
-            "/api/personas/import",
-            "Take over a character card (PNG or JSON) or a persona of AstrBot (JSON)",
-            import,
-        )
-        .query::<Import>()
-        .takes_bytes("application/octet-stream")
-        .gives::<List<Json>>();
 }
 
 async fn session(
@@ -112,31 +99,4 @@ async fn replay_turn(State(api): State<Api>, Path(turn): Path<String>) -> Outcom
 
 async fn replay(State(api): State<Api>, bytes: Bytes) -> Outcome<Json> {
     Ok(Body(api.service().replay_file(bytes.into()).await?))
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Import {
-    /// What to call it here; its own name where left out.
-    name: Option<String>,
-    /// In place of a persona of that name.
-    #[serde(default)]
-    replace: bool,
-    /// Which of a card's greetings begins the chat; 0 is the usual one.
-    #[serde(default)]
-    greeting: usize,
-}
-
-async fn import(
-    State(api): State<Api>,
-    Params(import): Params<Import>,
-    bytes: Bytes,
-) -> Outcome<List<Json>> {
-    let take = TakePersona {
-        bytes: bytes.into(),
-        name: import.name,
-        replace: import.replace,
-        greeting: import.greeting,
-    };
-    let items = api.service().take_card(take).await?;
-    Ok(Body(List { items, next: None }))
 }

@@ -192,6 +192,10 @@ fn hint_text(hint: Hint) -> Option<String> {
             Some("send `arguments` as an object by name, or an array by position".to_owned())
         }
         Hint::AnswerApproval(id) => Some(format!("POST /api/approvals/{id} answers it")),
+        Hint::PersonaPrompt => Some("send its `system_prompt`".to_owned()),
+        Hint::OtherNameOrReplace => {
+            Some("send another `name`, or `replace` as true to overwrite it".to_owned())
+        }
         Hint::NewKey(scope) => Some(format!(
             "`callgate key new --scope {scope}` makes one that does"
         )),

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use callgate_contract::{Model, ModelError, ModelMessage, ModelRequest, Usage};
-use serde::Serialize;
 
 use crate::ServiceError;
 
@@ -11,19 +10,15 @@ use crate::ServiceError;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What came of asking one model.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Verdict {
     pub id: String,
     pub ok: bool,
     pub millis: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    #[serde(flatten)]
     pub failure: Option<ServiceError>,
     /// The server knows the key, whatever else is wrong.
-    #[serde(skip)]
     pub key_is_good: bool,
 }
 

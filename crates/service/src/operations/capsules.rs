@@ -1,4 +1,4 @@
-//! Sessions as files, and personas of other programs.
+//! Sessions as files.
 
 use callgate_contract::{JournalId, SessionKey};
 
@@ -7,14 +7,4 @@ pub struct WhichCapsule {
     pub session: SessionKey,
     /// Only this turn.
     pub turn: Option<JournalId>,
-}
-
-/// A character card, or a persona of AstrBot.
-#[derive(Clone, Debug)]
-pub struct TakePersona {
-    pub bytes: Vec<u8>,
-    /// In place of its own.
-    pub name: Option<String>,
-    pub replace: bool,
-    pub greeting: usize,
 }

@@ -4,7 +4,28 @@ use callgate_contract::{Accepts, Price, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+use super::{Deleted, List};
+use crate::{Capability, News, Operation, Principal, Service, ServiceError, models::Verdict};
+
+/// Those at hand.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ListModels {}
+
+impl Operation for ListModels {
+    type Response = List<ModelView>;
+    const NAME: &'static str = "models.list";
+    const CAPABILITY: Capability = Capability::Operator;
+
+    async fn execute(
+        self,
+        service: &Service,
+        _: &Principal,
+    ) -> Result<Self::Response, ServiceError> {
+        Ok(List::whole(service.model_views().await?))
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ModelView {
     pub id: String,
     /// The protocol it is asked by.
@@ -56,13 +77,13 @@ fn yes() -> bool {
     true
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MadeModel {
     pub model: ModelView,
     pub test: Option<ModelTest>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ModelTest {
     pub id: String,
     pub ok: bool,
@@ -73,23 +94,121 @@ pub struct ModelTest {
     pub hint: Option<String>,
 }
 
-#[derive(Clone, Debug)]
+impl From<Verdict> for ModelTest {
+    fn from(verdict: Verdict) -> Self {
+        let hint = verdict.failure.as_ref();
+        ModelTest {
+            hint: hint.map(|failure| failure.hint.to_string()),
+            error: verdict.failure.map(|failure| failure.message),
+            id: verdict.id,
+            ok: verdict.ok,
+            millis: verdict.millis,
+            text: verdict.text,
+            usage: verdict.usage,
+        }
+    }
+}
+
+/// Asks it something small.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestModel {
+    pub id: String,
+}
+
+impl Operation for TestModel {
+    type Response = ModelTest;
+    const NAME: &'static str = "models.test";
+    const CAPABILITY: Capability = Capability::Operator;
+
+    async fn execute(
+        self,
+        service: &Service,
+        _: &Principal,
+    ) -> Result<Self::Response, ServiceError> {
+        service.test_model(&self.id).await
+    }
+}
+
+/// What is not named stays.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ChangeModel {
     pub id: String,
+    /// In this order.
     pub fallback: Option<Vec<String>>,
+    /// It answers where nobody chose another.
     pub default: Option<bool>,
+    /// It looks at images where a chat's own model cannot.
     pub vision: Option<bool>,
 }
 
+impl Operation for ChangeModel {
+    type Response = ModelView;
+    const NAME: &'static str = "models.change";
+    const CAPABILITY: Capability = Capability::Operator;
+
+    async fn execute(
+        self,
+        service: &Service,
+        _: &Principal,
+    ) -> Result<Self::Response, ServiceError> {
+        let view = service.change_model(self).await?;
+        service.live().announce(&News::Models {});
+        Ok(view)
+    }
+}
+
+/// Out of the configuration.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteModel {
+    pub id: String,
+}
+
+impl Operation for DeleteModel {
+    type Response = Deleted;
+    const NAME: &'static str = "models.delete";
+    const CAPABILITY: Capability = Capability::Operator;
+
+    async fn execute(
+        self,
+        service: &Service,
+        _: &Principal,
+    ) -> Result<Self::Response, ServiceError> {
+        service.delete_model(&self.id).await?;
+        service.live().announce(&News::Models {});
+        Ok(Deleted { deleted: self.id })
+    }
+}
+
+/// Keys and local servers that could be used.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FindModels {}
+
+impl Operation for FindModels {
+    type Response = FoundModels;
+    const NAME: &'static str = "models.find";
+    const CAPABILITY: Capability = Capability::Operator;
+
+    async fn execute(
+        self,
+        service: &Service,
+        _: &Principal,
+    ) -> Result<Self::Response, ServiceError> {
+        Ok(service.find_model_offers().await)
+    }
+}
+
 /// What could be used at once.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FoundModels {
     pub providers: Vec<FoundProvider>,
     /// Model servers on this machine that answer.
     pub servers: Vec<FoundServer>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FoundProvider {
     pub id: String,
     pub base_url: String,
@@ -101,7 +220,7 @@ pub struct FoundProvider {
     pub key_found: Option<String>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FoundServer {
     pub name: String,
     pub base_url: String,

@@ -1,4 +1,4 @@
-//! Long lists, a page at a time. A cursor is opaque to callers: it says after which item to go on.
+//! What operations on collections share. Long lists come a page at a time. A cursor is opaque to callers: it says after which item to go on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,12 @@ pub struct List<T> {
     pub items: Vec<T>,
     /// Where to go on; none at the end.
     pub next: Option<String>,
+}
+
+/// What is gone now, by its name.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Deleted {
+    pub deleted: String,
 }
 
 impl<T> List<T> {

@@ -2,7 +2,6 @@
 
 use callgate_contract::Models;
 use callgate_models::{Demo, LocalServer, USUAL_SERVERS, find, named};
-use serde_json::{Value as Json, json};
 
 use super::Service;
 use crate::ServiceError;
@@ -39,27 +38,6 @@ impl Service {
         let models = Models::new(first, others, default, settings.vision);
         let models = models.map(|model| self.metrics.metered(model));
         Ok(models.with_embedding(settings.embedding))
-    }
-
-    pub(super) async fn list_models(&self) -> Result<Json, ServiceError> {
-        let agent = self.agent().await?;
-        let default = &agent.models().choose(None).id;
-        let models = agent.models().all().iter();
-        Ok(models
-            .map(|model| {
-                let about = model.model.about();
-                json!({
-                    "id": model.id,
-                    "wire": about.wire,
-                    "name": about.name,
-                    "price": about.price,
-                    "fallback": about.fallback,
-                    "accepts": model.model.accepts(),
-                    "source": self.source(&model.id),
-                    "default": model.id == *default,
-                })
-            })
-            .collect())
     }
 
     pub(super) fn source(&self, id: &str) -> &'static str {

@@ -26,6 +26,14 @@ impl Service {
         Ok(agent.clone())
     }
 
+    /// Each persona is a method too; with none, no agent is needed to offer them.
+    pub(super) async fn offer_personas(&self) -> Result<(), ServiceError> {
+        if self.agent.get().is_none() && !self.store.personas().list().await?.is_empty() {
+            self.agent().await?;
+        }
+        Ok(())
+    }
+
     /// `None` where nobody needed one yet.
     pub fn running_agent(&self) -> Option<&Agent> {
         self.agent.get()

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use callgate_contract::NamedModel;
 use callgate_models::{Demo, USUAL_SERVERS, find, named};
+use serde_json::json;
 
-use callgate_service::models::{Verdict, ask};
+use callgate_service::{models::ask, operations::ModelTest};
 
 use crate::{
     args::{Common, TestModel},
@@ -32,47 +33,41 @@ pub(super) async fn perform(common: &Common, test: TestModel) -> Result<ExitCode
         let hint = "set OPENAI_API_KEY or another provider's key, or `callgate model add`";
         return Err(Failure::new("there is no model to test", hint));
     }
-    let mut verdicts = Vec::new();
+    let mut tests = Vec::new();
     for model in &models {
         let embeds = settings.embedding.as_ref() == Some(&model.id);
-        let verdict = ask(&model.id, &*model.model, embeds).await;
+        let test = ModelTest::from(ask(&model.id, &*model.model, embeds).await);
         if !common.json {
-            say(&verdict);
+            say(&test);
         }
-        verdicts.push(verdict);
+        tests.push(test);
     }
     if common.json {
-        show::json(&serde_json::to_value(&verdicts).unwrap_or_default());
+        show::json(&json!(tests));
     }
-    if verdicts.iter().all(|verdict| verdict.ok) {
+    if tests.iter().all(|test| test.ok) {
         Ok(ExitCode::SUCCESS)
     } else {
         Ok(ExitCode::FAILURE)
     }
 }
 
-fn say(verdict: &Verdict) {
-    let id = &verdict.id;
-    let Some(failure) = &verdict.failure else {
-        let text = verdict.text.as_deref().unwrap_or_default();
+fn say(test: &ModelTest) {
+    let id = &test.id;
+    let Some(error) = &test.error else {
+        let text = test.text.as_deref().unwrap_or_default();
         let said = show::shortened(text.trim(), 40);
         let works = paint(Colour::Green, "works");
-        let money = verdict.usage.and_then(|usage| usage.money);
+        let money = test.usage.and_then(|usage| usage.money);
         let cost = match money {
             #[allow(clippy::cast_precision_loss, reason = "a question costs little")]
             Some(money) => format!(", cost {:.6}", money as f64 / 1e6),
             None => String::new(),
         };
-        show::line(&format!(
-            "{id}: {works} ({} ms{cost}): {said}",
-            verdict.millis
-        ));
+        show::line(&format!("{id}: {works} ({} ms{cost}): {said}", test.millis));
         return;
     };
-    show::line(&format!(
-        "{id}: {}: {}",
-        paint(Colour::Red, "fails"),
-        failure.message
-    ));
-    show::note(&format!("hint: {}", failure.hint));
+    show::line(&format!("{id}: {}: {error}", paint(Colour::Red, "fails"),));
+    let hint = test.hint.as_deref().unwrap_or_default();
+    show::note(&format!("hint: {hint}"));
 }

@@ -42,7 +42,7 @@ fn personas(site: &mut Site) {
     site.call("PUT", one, &["poet"], json_body(poet.clone()));
     site.get(one, &["poet"]);
     site.fail("GET", one, &["nobody"], no_body());
-    site.fail("PUT", one, &["poet"], json_body(json!({})));
+    site.fail("PUT", one, &["nobody"], json_body(json!({})));
     site.post(
         "/api/personas/preview",
         &[],

@@ -1,14 +1,11 @@
-//! Sessions as files and personas of other programs, over HTTP.
+//! Sessions as files, over HTTP.
 
-use crate::{
-    ServiceError,
-    operations::{TakePersona, WhichCapsule},
-};
-use callgate_agent::{capsule, cards};
+use crate::{ServiceError, operations::WhichCapsule};
+use callgate_agent::capsule;
 use serde_json::{Value as Json, json};
 
 use crate::Service;
-use crate::{capsules, request::SetPersona};
+use crate::capsules;
 
 impl Service {
     pub async fn capsule_file(&self, which: WhichCapsule) -> Result<Vec<u8>, ServiceError> {
@@ -35,22 +32,5 @@ impl Service {
         let home = home.unwrap_or(std::path::Path::new("."));
         let replayed = capsules::replay(&self.config, home, None, capsule).await?;
         Ok(json!(replayed))
-    }
-
-    pub async fn take_card(&self, take: TakePersona) -> Result<Vec<Json>, ServiceError> {
-        let cards = cards::read(&take.bytes, take.greeting)?;
-        if take.name.is_some() && cards.len() > 1 {
-            let error = format!("there are {} personas in it, and one name", cards.len());
-            return Err(ServiceError::invalid(error, "leave out the name"));
-        }
-        let mut taken = Vec::new();
-        for card in cards {
-            let set = SetPersona::from_card(card.persona, take.name.clone());
-            let mut persona = self.take_persona(set, take.replace).await?;
-            persona["source"] = json!(card.source);
-            persona["notes"] = json!(card.notes);
-            taken.push(persona);
-        }
-        Ok(taken)
     }
 }

@@ -1,7 +1,7 @@
 //! Models over HTTP: listed, tried, written down, arranged. What changes is used at once.
 
 use crate::{
-    ServiceError,
+    Listing, ServiceError,
     operations::{
         ChangeModel, FoundModels, FoundProvider, FoundServer, MadeModel, ModelTest, ModelView,
         NewModel,
@@ -14,7 +14,7 @@ use toml::Value;
 use crate::Service;
 use crate::{
     config::Edit,
-    models::{KeyFrom, Verdict, Wanted, ask, tried},
+    models::{KeyFrom, Wanted, ask, tried},
 };
 
 impl Service {
@@ -68,7 +68,7 @@ impl Service {
                 );
                 return Err(ServiceError::refused(failure.message, hint));
             }
-            test = Some(shown(verdict));
+            test = Some(verdict.into());
         }
         entry.append_to(self.config_file())?;
         if default {
@@ -86,7 +86,7 @@ impl Service {
     /// Without writing it down.
     pub async fn try_model(&self, new: NewModel) -> Result<ModelTest, ServiceError> {
         let (_, settings) = wanted(new).put_together()?;
-        Ok(shown(tried(settings).await?))
+        Ok(tried(settings).await?.into())
     }
 
     pub async fn test_model(&self, id: &str) -> Result<ModelTest, ServiceError> {
@@ -104,7 +104,7 @@ impl Service {
             Ok(model) => model,
             Err(_) => known.ok_or_else(|| unknown(id))?,
         };
-        Ok(shown(ask(id, &*model.model, embeds).await))
+        Ok(ask(id, &*model.model, embeds).await.into())
     }
 
     pub async fn change_model(&self, ask: ChangeModel) -> Result<ModelView, ServiceError> {
@@ -182,7 +182,7 @@ impl Service {
 }
 
 fn unknown(id: &str) -> ServiceError {
-    ServiceError::not_found(format!("no model '{id}'"), "GET /api/models lists them")
+    ServiceError::not_found(format!("no model '{id}'"), Listing::Models)
 }
 
 fn wanted(new: NewModel) -> Wanted {
@@ -202,22 +202,6 @@ fn wanted(new: NewModel) -> Wanted {
         fallback: new.fallback,
         image: new.image,
         audio: new.audio,
-    }
-}
-
-fn shown(verdict: Verdict) -> ModelTest {
-    let (error, hint) = match verdict.failure {
-        Some(failure) => (Some(failure.message), Some(failure.hint.to_string())),
-        None => (None, None),
-    };
-    ModelTest {
-        id: verdict.id,
-        ok: verdict.ok,
-        millis: verdict.millis,
-        text: verdict.text,
-        usage: verdict.usage,
-        error,
-        hint,
     }
 }
 
