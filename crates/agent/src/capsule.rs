@@ -2,6 +2,9 @@
 //! asks no model and calls no method: replies and results come from the record, code runs in the
 //! sandbox with its own seeds and clocks, and whatever comes out otherwise is a difference.
 //! A capsule may come from anybody. `docs/capsule.md` describes the format.
+//!
+//! Invariant: a replay is the turn itself. Its rows are put into an empty store as if the turn had been cut
+//! off, resuming executes them again, and its methods are proxies that refuse.
 
 mod compare;
 mod export;

@@ -1,6 +1,8 @@
 //! [`Completion`]: one answer to a history that the asker brings along, for surfaces that speak of
 //! models and not of chats. It is a turn like any other, on record and paid for; its answer goes
-//! back to the asker, and no conversation keeps it.
+//! back to the asker, and no conversation keeps it. After a crash it is ended, not resumed: nobody waits
+//! for it any more. Calls left to the asker carry the turn's id, so that what we called beside them, and
+//! what a provider signed, is put back when the asker comes again.
 
 use callgate_contract::{
     Allowed, Cancel, FinishReason, JournalId, Mode, ModelError, ModelMessage, ModelRequest, Part,

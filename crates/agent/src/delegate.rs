@@ -1,5 +1,8 @@
 //! Agents as methods: a persona that other agents can ask. It works with the rights and the budget
 //! of whoever asked, and never deeper than the operator allows.
+//!
+//! A persona is `ask_NAME` of origin `agent:NAME`: a turn of its own below the caller's, with the caller's
+//! grant narrowed to what the persona holds. Clones of a budget share one account.
 
 use std::sync::Arc;
 

@@ -2,6 +2,10 @@
 //! sent by what it may take at most, and the record of what was spent. A budget is never found out
 //! to be over after the fact: a request that it cannot hold is not made, and an answer is cut short
 //! where the budget ends.
+//!
+//! Invariant: `Agent::admit` is the only place that asks a budget. It estimates the request on the high
+//! side and limits the answer to what is left; a server that cannot write as much refuses the limit and
+//! is asked without one.
 
 mod holds;
 mod limit;

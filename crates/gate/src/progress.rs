@@ -1,5 +1,6 @@
 //! What a method tells of its progress, within bounds: a method that tells too much, or nonsense, is
 //! a burden to nobody.
+//! Progress goes with the call that it belongs to, also what a plugin does for that call.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,9 @@
 //! One request and its answer, asked for again where that may help: another key after a refusal,
 //! a pause after an overload, the whole answer once more if it was cut off.
+//!
+//! Invariant: an answer that was cut off after its first words is announced (`ModelEvent::Restarted`)
+//! before it is asked for again. A listener that cannot take back what it has shown drops the stream, and
+//! nothing is paid for twice.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 

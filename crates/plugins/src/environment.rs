@@ -1,6 +1,8 @@
 //! [`Environments`]: the virtual environments of workers, below one folder. Plugins of a flavour
 //! share one that holds what their upstream ships; a plugin whose requirements do not go together
 //! with that gets its own. Nothing that is installed for others is ever changed for a plugin.
+//! They lie in `DIR/environments/<worker>`; `plugin check` and `plugin test` work in a temporary data
+//! directory, with environments that are kept in the user's cache.
 
 mod base;
 mod confined;

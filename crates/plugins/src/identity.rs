@@ -1,6 +1,7 @@
 //! For whom plugin code acts. Each frame to a worker carries a token; what the code then asks of the
 //! host is asked in the name behind that token. When the frame is over, its token stands for the
-//! plugin alone, in the same session: plugins send results minutes later.
+//! plugin alone, in the same session: plugins send results minutes later. What plugins do that nobody
+//! called for (a route, a webhook, a timer) is a call by `plugin:<id>` through the gate.
 
 use std::{
     collections::{HashMap, VecDeque},

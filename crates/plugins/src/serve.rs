@@ -1,4 +1,6 @@
 //! Requests of workers: each becomes a call through the gate, in the name behind its token.
+//! Only effectful ones are recorded and paid for: the plugin's own call, which is on record, stands for the
+//! rest.
 
 use std::{
     borrow::Cow,

@@ -1,6 +1,7 @@
 //! [`Cgroup`]: one bound on the memory and processes of all runs together, where this process may
 //! make control groups. A single run is bounded without it, being one process under resource
 //! limits; this keeps many of them from starving the machine.
+//! A server that was killed leaves its empty group, which the next one removes.
 
 use std::{
     fs, io,

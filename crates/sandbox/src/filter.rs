@@ -1,6 +1,8 @@
 //! Which system calls exist for the sandbox. An allow-list for the zygote and all its children,
 //! and a small deny-list each child adds at its lease: installing the long list per child would
 //! cost half a millisecond, installing the short one costs a sixth of that.
+//! The policy is compiled here and sent to the jail as bytes, so that it is readable Rust and the jail
+//! stays small.
 
 use std::collections::BTreeMap;
 

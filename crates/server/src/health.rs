@@ -1,6 +1,7 @@
 //! [`Health`]: whether the server can do its work now, as `/healthz` says. A message is accepted once it
 //! is stored, so the server is ready while its store takes something in; that it runs at all, `/livez`
 //! says.
+//! `/healthz` writes a row before it says ok.
 
 use std::time::{Duration, Instant};
 

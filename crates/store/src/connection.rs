@@ -1,6 +1,7 @@
 //! [`Connection`]: one connection, each statement of which has a deadline. A server that went silent (a
 //! cut cable, a frozen machine, a firewall that forgot us) sends nothing, not even an error: without a
 //! deadline of our own whoever asked would wait for ever.
+//! A connection that went silent is left, and a read is asked again on a new one.
 
 use std::{
     fmt, io,

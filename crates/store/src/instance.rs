@@ -2,6 +2,8 @@
 //! which begins with the process: it says again and again that it lives; what it holds is its own as
 //! long as it does, and then anybody's. The next life in the same data directory has at once what the
 //! one before held. With SQLite there are no others, and none of this costs a query.
+//! `DIR/instance` keeps the instance's name. A copy of the directory is told by where it lies, and takes a
+//! name of its own. Sessions do not pass to the next life: those are anybody's.
 
 use std::{
     fs,

@@ -1,5 +1,7 @@
 //! `message_send`, `message_piece` and `system_push`: what a plugin says by itself, to people and to
 //! the model.
+//! Pieces of a message on its way are events of that message's own watch, as a model's are; only the whole
+//! message is stored.
 
 use callgate_contract::{Effect, Kind, Message, MethodError, Part, Points, Value, Verdict};
 use callgate_gate::{Call, Function, method as made};

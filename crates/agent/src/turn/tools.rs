@@ -1,4 +1,6 @@
 //! A round of tool mode: native tool calls through the gate, results in call order.
+//! Malformed arguments run nothing: the model is told what is wrong with them. The same call made again
+//! and again in one turn is refused with an explanation.
 
 use callgate_contract::{
     Arguments, CallArguments, Effect, Kind, Method, ModelMessage, Part, Shared, ToolCall, TurnStop,

@@ -1,5 +1,8 @@
 //! [`Voice`]: what whoever waits for a returned answer hears of it, and in which order. In code mode
 //! that is what is said to people, never code.
+//!
+//! Invariant: a stored response is this record told again, so that it reads the same whole, streamed and
+//! later.
 
 use callgate_contract::{JournalId, Mode, Part, TurnStop};
 use parking_lot::Mutex;
