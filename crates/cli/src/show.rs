@@ -156,6 +156,12 @@ pub fn spinner(message: &str) -> ProgressBar {
     spinner
 }
 
+/// A choice by the word that stands for it in JSON.
+pub fn word(value: &impl Serialize) -> String {
+    let word = serde_json::to_value(value).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,10 +181,4 @@ mod tests {
             "a    x\n门门门\n"
         );
     }
-}
-
-/// A choice by the word that stands for it in JSON.
-pub fn word(value: &impl Serialize) -> String {
-    let word = serde_json::to_value(value).unwrap_or_default();
-    word.as_str().unwrap_or_default().to_owned()
 }

@@ -11,7 +11,6 @@ mod events;
 mod files;
 mod input;
 mod keys;
-mod list;
 mod logs;
 mod methods;
 mod models;
@@ -31,7 +30,6 @@ mod turns;
 use std::sync::Arc;
 
 use axum::{Json as Body, Router, extract::DefaultBodyLimit};
-use callgate_agent::Agent;
 use callgate_gate::Gate;
 use callgate_service::{Jobs, Live, News, Remote, Service, operations::MAX_FILE_BYTES};
 use callgate_store::Store;
@@ -173,10 +171,6 @@ impl Api {
 
     pub(crate) fn tickets(&self) -> &Tickets {
         &self.0.tickets
-    }
-
-    fn agent(&self) -> Result<&Agent, Problem> {
-        self.0.service.running_agent().ok_or_else(Problem::starting)
     }
 }
 

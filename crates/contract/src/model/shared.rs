@@ -101,6 +101,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
+impl<T: JsonSchema> JsonSchema for Shared<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<T>::json_schema(generator)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Shared;
@@ -113,19 +127,5 @@ mod tests {
         other.push(2);
         assert_eq!((one.len(), other.len()), (1, 2));
         assert_ne!(one, other);
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Shared<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<T>::json_schema(generator)
     }
 }

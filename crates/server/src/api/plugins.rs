@@ -10,15 +10,14 @@ use super::{
     Api, Outcome,
     access::Access,
     input::{Given, Params, Path, Raw},
-    list::{List, Piece},
     problem::Problem,
     route::{Routes, Verb},
 };
 use callgate_service::{
     Job, News,
     operations::{
-        ConfigurePlugin, InstallPlugin, PluginConfig, PluginLogs, PluginSource, PluginView,
-        SwitchPlugin, WhichPlugin,
+        ConfigurePlugin, InstallPlugin, List, Page, PluginConfig, PluginLogs, PluginSource,
+        PluginView, SwitchPlugin, WhichPlugin,
     },
 };
 
@@ -113,7 +112,7 @@ pub(super) fn routes(routes: &mut Routes) {
         .gives::<Job>();
     routes
         .add(Verb::Get, "/api/jobs", "Jobs, the newest first", jobs)
-        .query::<Piece>()
+        .query::<Page>()
         .gives::<List<Job>>();
     routes
         .add(Verb::Get, "/api/jobs/{id}", "One job", job)
@@ -125,7 +124,7 @@ struct Where {
     /// `enabled_here` is for this session.
     session: Option<SessionKey>,
     #[serde(flatten)]
-    piece: Piece,
+    page: Page,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -136,7 +135,7 @@ struct Here {
 
 async fn list(State(api): State<Api>, Params(at): Params<Where>) -> Outcome<List<PluginView>> {
     let plugins = api.service().plugin_views(at.session.as_ref()).await;
-    Ok(Body(at.piece.of(plugins, |plugin| plugin.id.clone())?))
+    Ok(Body(at.page.of(plugins, |plugin| plugin.id.clone())?))
 }
 
 async fn show(
@@ -357,8 +356,8 @@ fn begin(
     })
 }
 
-async fn jobs(State(api): State<Api>, Params(piece): Params<Piece>) -> Outcome<List<Job>> {
-    Ok(Body(piece.of(api.jobs().list(), |job| job.id.clone())?))
+async fn jobs(State(api): State<Api>, Params(page): Params<Page>) -> Outcome<List<Job>> {
+    Ok(Body(page.of(api.jobs().list(), |job| job.id.clone())?))
 }
 
 async fn job(State(api): State<Api>, Path(id): Path<String>) -> Outcome<Job> {

@@ -97,12 +97,6 @@ impl Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
     }
 
-    pub(super) fn starting() -> Self {
-        let title = "models are still being looked for";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "starting", title)
-            .hint("try again in a second")
-    }
-
     pub(crate) fn not_ready() -> Self {
         let title = "the server cannot store anything now";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", title)

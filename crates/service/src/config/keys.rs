@@ -136,7 +136,7 @@ retries = 4
     fn page() -> String {
         let mut page = String::from(
             "# Configuration\n\n\
-             <!-- Made from crates/cli/src/config/keys.rs by a test of callgate-cli; \
+             <!-- Made from crates/service/src/config/keys.rs by a test of callgate-service; \
              UPDATE_DOCS=1 writes it anew. -->\n\n\
              Nothing needs configuring to start. Keys are read from `callgate.toml` in the data \
              directory, or from the file that `--config` names; every key is also an environment \

@@ -103,9 +103,10 @@ fn kept() -> PathBuf {
 /// Asks the process that owns the data directory, if there is one besides us; its answer.
 pub async fn ask_owner(common: &Common, request: Request) -> Result<Option<Json>, Failure> {
     let mut client = connect::open(&common.settings()?, Purpose::Look).await?;
-    let answer = match client.is_outside() {
-        true => client.perform(request, Observer::default()).await.map(Some),
-        false => Ok(None),
+    let answer = if client.is_outside() {
+        client.perform(request, Observer::default()).await.map(Some)
+    } else {
+        Ok(None)
     };
     client.close().await;
     Ok(answer?)

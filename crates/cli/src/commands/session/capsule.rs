@@ -3,7 +3,7 @@
 use std::{fs::File, io::BufReader, path::PathBuf, process::ExitCode};
 
 use callgate_agent::capsule::{Difference, Replayed};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use callgate_service::{read_capsule, replay_capsule, request::Request};
 
@@ -78,10 +78,7 @@ pub async fn replay(common: &Common, replay: &ReplaySession) -> Result<ExitCode,
     let settings = common.settings()?;
     let data = common.data.as_ref().map(|_| settings.data.as_path());
     let replayed = replay_capsule(&settings.config, &settings.data, data, &capsule).await?;
-    match common.json {
-        true => show::json(&json!(replayed)),
-        false => tell(&replayed),
-    }
+    common.show(&replayed, tell);
     Ok(if replayed.equal {
         ExitCode::SUCCESS
     } else {
