@@ -3,11 +3,11 @@
 
 mod accept;
 mod lease;
-mod occasion;
 mod sessions;
+mod trigger;
 
 pub use self::{accept::Accepted, sessions::Sessions};
-pub(crate) use self::{occasion::Occasion, sessions::Answering};
+pub(crate) use self::{sessions::Answering, trigger::TurnTrigger};
 
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
-        self.obey(command, row, role, watch).await?;
+        self.run_command(command, row, role, watch).await?;
         if self.is_heard(&row.session, &row.parts) {
             let wake = self.wake(row).await?;
             self.offer(row, role, wake, true).await;

@@ -101,7 +101,7 @@ impl Command {
 }
 
 impl Agent {
-    pub(crate) async fn obey(
+    pub(crate) async fn run_command(
         &self,
         command: Command,
         row: &LogRow,
@@ -113,7 +113,7 @@ impl Agent {
     }
 
     /// After a crash that came between a command and its answer.
-    pub(crate) async fn obey_again(&self, start: &TurnStart) -> Result<(), TurnError> {
+    pub(crate) async fn run_command_again(&self, start: &TurnStart) -> Result<(), TurnError> {
         let work = self.works_on_turn(&start.session, start.id);
         let text = start.plan["command"].as_str().unwrap_or_default();
         work.ends_with(match Command::read(&[Part::text(text)]) {
@@ -185,7 +185,7 @@ impl Agent {
         };
         self.reply(start, text).await?;
         if let Some(approval) = continues {
-            self.go_on_after(approval, watch).await?;
+            self.resume_after_approval(approval, watch).await?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use crate::{
     Agent, Override, Parent, TurnAsk, TurnError, Watch,
-    turn::{Returned, Shape, Told},
+    turn::{Returned, Told, TurnOptions},
 };
 
 /// What is asked.
@@ -114,7 +114,7 @@ impl Agent {
             mode,
             model: asked.model,
             parent: asked.parent,
-            shape: Shape {
+            options: TurnOptions {
                 history: Some(asked.request.messages),
                 bare: true,
                 // Nothing held is nothing to look for.
@@ -128,7 +128,7 @@ impl Agent {
                     streamed: asked.streamed,
                     ..Returned::default()
                 }),
-                ..Shape::default()
+                ..TurnOptions::default()
             },
             watch: asked.watch,
             cancel: asked.cancel,

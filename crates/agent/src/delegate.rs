@@ -15,7 +15,7 @@ use callgate_store::Persona;
 use crate::{
     Agent, Parent, TurnAsk, TurnError, Watch,
     nested::{cancel_below, to_the_end},
-    turn::Shape,
+    turn::TurnOptions,
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -95,7 +95,7 @@ impl Agent {
             model: self.models().choose(Some(&model)).id.clone(),
             persona: Some(persona),
             parent: Some(parent),
-            shape: Shape::default(),
+            options: TurnOptions::default(),
             watch: Watch::default(),
             cancel: cancel.clone(),
         };

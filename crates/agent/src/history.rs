@@ -1,4 +1,4 @@
-//! Messages of a conversation as they are stored: OpenAI's shape, which plugins and people know.
+//! Messages of a conversation as they are stored: OpenAI's options, which plugins and people know.
 //! What cannot be read back is left out, never guessed.
 
 use callgate_contract::{CallArguments, ModelMessage, Part, ToolCall};

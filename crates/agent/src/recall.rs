@@ -34,10 +34,10 @@ impl From<Messages> for History {
 
 /// A mutex held to look up or put back one entry, never across an await.
 #[derive(Default)]
-pub(crate) struct Histories(Mutex<Kept>);
+pub(crate) struct Histories(Mutex<StoredNote>);
 
 #[derive(Default)]
-struct Kept {
+struct StoredNote {
     entries: HashMap<ConversationId, Entry>,
     tokens: usize,
     uses: u64,

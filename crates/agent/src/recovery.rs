@@ -187,7 +187,7 @@ impl Agent {
                 return Ok(false);
             }
             if turn.model.is_empty() {
-                self.obey_again(&turn).await?;
+                self.run_command_again(&turn).await?;
             } else {
                 // The turn above is told that its agent's outcome is unknown; and whoever waited
                 // for an answer of its own is gone.
@@ -223,7 +223,8 @@ impl Agent {
             && let Some(command) = Command::read(&row.parts)
         {
             let role = self.role_at_arrival(row);
-            self.obey(command, row, role, Watch::default()).await?;
+            self.run_command(command, row, role, Watch::default())
+                .await?;
             return Ok(Arrived::Command);
         }
         self.answer_stored(row, Watch::default()).await
@@ -282,7 +283,11 @@ impl Agent {
     }
 
     /// Goes on with whatever waited for this approval.
-    pub async fn go_on_after(&self, approval: i64, watch: Watch) -> Result<(), TurnError> {
+    pub async fn resume_after_approval(
+        &self,
+        approval: i64,
+        watch: Watch,
+    ) -> Result<(), TurnError> {
         let journal = self.store().approvals().get(approval).await?.ask.journal;
         let turn = match self.store().journal().run(journal).await {
             Ok(run) => match run.start.turn {

@@ -1,4 +1,4 @@
-//! [`RunReport`]: what came of one run, in the shape the command line and the API show.
+//! [`RunReport`]: what came of one run, in the options the command line and the API show.
 
 use callgate_contract::{Arguments, CodeCall, JournalId, Kind, Method, Part, Report, Stop, json};
 use schemars::JsonSchema;

@@ -11,9 +11,9 @@ mod collect;
 mod context;
 mod declared;
 mod finish;
+mod options;
 mod preview;
 mod returned;
-mod shape;
 mod spoken;
 mod tools;
 mod vectors;
@@ -22,8 +22,8 @@ mod voice;
 pub use preview::Preview;
 pub(crate) use {
     ask::NoReply,
+    options::{Companion, Tool, TurnOptions},
     returned::Returned,
-    shape::{Companion, Shape, Tool},
     spoken::words_of,
     tools::ToolResult,
 };
@@ -72,7 +72,7 @@ pub struct TurnAsk {
     pub model: String,
     /// The turn whose agent this one is, and what is left of its rights.
     pub parent: Option<Parent>,
-    pub(crate) shape: Shape,
+    pub(crate) options: TurnOptions,
     pub watch: Watch,
     pub cancel: Cancel,
 }
@@ -139,7 +139,7 @@ pub(crate) struct Turn {
     history: Option<History>,
     /// Where the history in the request lies, if it is a conversation's.
     past: Option<Past>,
-    pub(crate) shape: Shape,
+    pub(crate) options: TurnOptions,
     /// Of an execution cut off whose answer was a plugin's to send.
     was_handed_over: bool,
     /// Of all rounds asked now.
@@ -171,7 +171,7 @@ pub(crate) struct Turn {
 impl Turn {
     async fn run(&mut self, parts: Vec<Part>) -> Result<TurnReport, TurnError> {
         self.begin_request(parts).await?;
-        if self.shape.stopped {
+        if self.options.stopped {
             self.added.clear();
             return self.finish(TurnStop::Silent, String::new()).await;
         }
@@ -224,7 +224,7 @@ impl Turn {
     }
 
     pub(crate) fn is_last_round(&self) -> bool {
-        let limit = self.shape.rounds.unwrap_or(self.agent.settings().rounds);
+        let limit = self.options.rounds.unwrap_or(self.agent.settings().rounds);
         self.round >= limit
     }
 }

@@ -82,7 +82,7 @@ struct Lines;
 
 /// What was said with a span or an event.
 #[derive(Clone, Default)]
-struct Said {
+struct EventFields {
     message: String,
     fields: Map<String, Json>,
 }
@@ -92,28 +92,28 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
         let Some(span) = context.span(id) else {
             return;
         };
-        let mut said = Said::default();
+        let mut said = EventFields::default();
         attributes.record(&mut said);
         span.extensions_mut().insert(said);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         if let Some(span) = context.span(id)
-            && let Some(said) = span.extensions_mut().get_mut::<Said>()
+            && let Some(said) = span.extensions_mut().get_mut::<EventFields>()
         {
             values.record(said);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut said = Said::default();
+        let mut said = EventFields::default();
         // Inner spans outrank outer ones, and the event itself all of them.
         for span in context
             .event_scope(event)
             .into_iter()
             .flat_map(|it| it.from_root())
         {
-            if let Some(known) = span.extensions().get::<Said>() {
+            if let Some(known) = span.extensions().get::<EventFields>() {
                 said.fields.extend(known.fields.clone());
             }
         }
@@ -147,7 +147,7 @@ fn level(level: tracing::Level) -> Level {
     }
 }
 
-impl Said {
+impl EventFields {
     fn put(&mut self, field: &Field, value: Json) {
         match (field.name(), value) {
             ("message", Json::String(text)) => self.message = text,
@@ -159,7 +159,7 @@ impl Said {
     }
 }
 
-impl Visit for Said {
+impl Visit for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.put(field, format!("{value:?}").into());
     }

@@ -159,10 +159,10 @@ impl Gate {
         way: Option<Way<'_>>,
     ) -> Result<Outcome, CallError> {
         let Some(observer) = self.observer() else {
-            return self.make_it(caller, request, entry, admitted, way).await;
+            return self.execute(caller, request, entry, admitted, way).await;
         };
         let (began, known) = (Instant::now(), entry.clone());
-        let result = self.make_it(caller, request, entry, admitted, way).await;
+        let result = self.execute(caller, request, entry, admitted, way).await;
         observer(&Made {
             method: known.as_ref().map(|entry| entry.full_name.as_str()),
             surface: caller.surface,
@@ -172,7 +172,7 @@ impl Gate {
         result
     }
 
-    async fn make_it(
+    async fn execute(
         &self,
         caller: &Caller,
         mut request: CallRequest<'_>,

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use crate::{
     calls::Calls,
+    opaque_blocks::{self, OpaqueBlock},
     surrogates,
-    weave::{self, Kept},
     wire::Wire,
 };
 
@@ -18,7 +18,7 @@ pub(crate) struct Draft {
     /// Characters said so far.
     text: usize,
     media: usize,
-    kept: Vec<Kept>,
+    kept: Vec<OpaqueBlock>,
     pub(crate) calls: Calls,
     pub(crate) usage: Option<Usage>,
     /// The answer is whole; only its usage may be missing.
@@ -51,7 +51,7 @@ impl Draft {
 
     /// What the provider wants back at this place.
     pub(crate) fn keep(&mut self, block: Json) {
-        self.kept.push(Kept {
+        self.kept.push(OpaqueBlock {
             text: self.text,
             media: self.media,
             calls: self.calls.count(),
@@ -77,7 +77,7 @@ impl Draft {
         let mut events = self.take();
         let called = self.calls.count() > 0;
         events.extend(self.calls.take().into_iter().map(ModelEvent::ToolCall));
-        let extra = weave::extra(wire, model, std::mem::take(&mut self.kept));
+        let extra = opaque_blocks::extra(wire, model, std::mem::take(&mut self.kept));
         events.extend(extra.map(|extra| ModelEvent::Extra { extra }));
         events.extend(self.usage.map(ModelEvent::Usage));
         let reason = match self.finish.take().unwrap_or_default() {

@@ -75,7 +75,7 @@ impl Exchange {
     pub(crate) async fn whole(mut self) -> Result<Vec<u8>, ModelError> {
         self.connect().await?;
         while let Some(mut open) = self.open.take() {
-            let error = match gathered(&mut open, self.server.silence).await {
+            let error = match gathered(&mut open, self.server.read_timeout).await {
                 Ok(body) => return Ok(body),
                 Err(error) => error,
             };
@@ -92,7 +92,12 @@ impl Exchange {
         loop {
             let key = self.server.keys.choose();
             let headers = self.server.headers(&key);
-            let sent = transport::post(&self.url, headers, self.body.clone(), self.server.silence);
+            let sent = transport::post(
+                &self.url,
+                headers,
+                self.body.clone(),
+                self.server.read_timeout,
+            );
             let error = match sent.await {
                 Ok(answer) => {
                     let decoder = self.server.decoder();
@@ -126,7 +131,7 @@ impl Exchange {
                 }
             }
             let mut open = self.open.take()?;
-            match read(&mut open, self.server.silence).await {
+            match read(&mut open, self.server.read_timeout).await {
                 Ok(Read { events, ended }) => {
                     let price = self.server.price;
                     let priced = events.into_iter().map(|event| priced(price, event));
@@ -199,9 +204,9 @@ fn priced(price: Option<Price>, mut event: ModelEvent) -> ModelEvent {
     event
 }
 
-async fn gathered(open: &mut Open, silence: Duration) -> Result<Vec<u8>, ModelError> {
+async fn gathered(open: &mut Open, read_timeout: Duration) -> Result<Vec<u8>, ModelError> {
     let mut body = Vec::new();
-    while let Some(bytes) = open.answer.chunk(silence).await? {
+    while let Some(bytes) = open.answer.chunk(read_timeout).await? {
         body.extend_from_slice(bytes.as_ref());
         if body.len() > decoder::LONGEST {
             return Err(decoder::too_long());
@@ -215,14 +220,14 @@ struct Read {
     ended: bool,
 }
 
-async fn read(open: &mut Open, silence: Duration) -> Result<Read, ModelError> {
+async fn read(open: &mut Open, read_timeout: Duration) -> Result<Read, ModelError> {
     let complete = open.decoder.is_complete();
-    let silence = if complete {
-        silence.min(GRACE)
+    let read_timeout = if complete {
+        read_timeout.min(GRACE)
     } else {
-        silence
+        read_timeout
     };
-    let bytes = match open.answer.chunk(silence).await {
+    let bytes = match open.answer.chunk(read_timeout).await {
         Ok(bytes) => bytes,
         Err(_) if complete => None,
         Err(error) => return Err(error),

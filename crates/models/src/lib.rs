@@ -20,6 +20,7 @@ mod limit;
 mod lines;
 mod local;
 pub mod ollama;
+mod opaque_blocks;
 pub mod openai;
 mod parts;
 mod price;
@@ -29,7 +30,6 @@ mod script;
 mod settings;
 mod surrogates;
 mod transport;
-mod weave;
 mod wire;
 
 pub use catalogue::{find, named};

@@ -42,7 +42,7 @@ pub struct Remote {
 pub(crate) struct Server {
     pub(crate) id: String,
     pub(crate) keys: Keys,
-    pub(crate) silence: Duration,
+    pub(crate) read_timeout: Duration,
     pub(crate) retries: u32,
     pub(crate) price: Option<Price>,
     wire: Wire,
@@ -61,7 +61,7 @@ impl Remote {
             price: settings.price.or_else(|| price::of(host, &model)),
             id: settings.id,
             keys: Keys::new(settings.keys),
-            silence: settings.silence,
+            read_timeout: settings.read_timeout,
             retries: settings.retries,
             wire,
             model: model.clone(),

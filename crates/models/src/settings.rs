@@ -52,8 +52,12 @@ pub struct ModelSettings {
     #[serde(default)]
     pub return_reasoning: bool,
     /// Seconds without a byte from the server after which the model counts as gone.
-    #[serde(default = "silence", deserialize_with = "seconds")]
-    pub silence: Duration,
+    #[serde(
+        rename = "silence",
+        default = "read_timeout",
+        deserialize_with = "seconds"
+    )]
+    pub read_timeout: Duration,
     /// How often one request is repeated after a failure that may pass.
     #[serde(default = "retries")]
     pub retries: u32,
@@ -73,7 +77,7 @@ impl ModelSettings {
             price: None,
             fallback: Vec::new(),
             return_reasoning: false,
-            silence: silence(),
+            read_timeout: read_timeout(),
             retries: retries(),
         }
     }
@@ -90,7 +94,7 @@ impl ModelSettings {
 }
 
 /// Reasoning models may think for minutes before the first byte.
-fn silence() -> Duration {
+fn read_timeout() -> Duration {
     Duration::from_secs(180)
 }
 

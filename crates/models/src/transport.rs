@@ -65,27 +65,27 @@ impl From<ModelError> for Failure {
     }
 }
 
-/// Waits at most `silence` for the response to begin.
+/// Waits at most `read_timeout` for the response to begin.
 pub(crate) async fn post(
     url: &str,
     headers: HeaderMap,
     body: Vec<u8>,
-    silence: Duration,
+    read_timeout: Duration,
 ) -> Result<Answer, Failure> {
     let request = client()?
         .request(Method::POST, url)
         .headers(headers)
         .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
         .body(body);
-    open(request, silence).await
+    open(request, read_timeout).await
 }
 
-pub(crate) async fn get(url: &str, silence: Duration) -> Result<Answer, Failure> {
-    open(client()?.request(Method::GET, url), silence).await
+pub(crate) async fn get(url: &str, read_timeout: Duration) -> Result<Answer, Failure> {
+    open(client()?.request(Method::GET, url), read_timeout).await
 }
 
-async fn open(request: reqwest::RequestBuilder, silence: Duration) -> Result<Answer, Failure> {
-    let response = limited(silence, request.send()).await?;
+async fn open(request: reqwest::RequestBuilder, read_timeout: Duration) -> Result<Answer, Failure> {
+    let response = limited(read_timeout, request.send()).await?;
     let response = response.map_err(|error| unreachable(&error))?;
     let status = response.status().as_u16();
     let mut answer = Answer { response };
@@ -96,7 +96,7 @@ async fn open(request: reqwest::RequestBuilder, silence: Duration) -> Result<Ans
     Err(Failure::Refused(Refusal {
         status,
         retry_after,
-        body: answer.beginning(silence).await,
+        body: answer.beginning(read_timeout).await,
     }))
 }
 
@@ -104,17 +104,17 @@ impl Answer {
     /// The next bytes, `None` at the end. A connection that breaks is a cut stream.
     pub(crate) async fn chunk(
         &mut self,
-        silence: Duration,
+        read_timeout: Duration,
     ) -> Result<Option<impl AsRef<[u8]> + use<>>, ModelError> {
-        let chunk = limited(silence, self.response.chunk()).await?;
+        let chunk = limited(read_timeout, self.response.chunk()).await?;
         chunk.map_err(|_| ModelError::CutStream)
     }
 
     /// What arrives of the body, up to a limit. A refusal is one even if its words are cut off.
-    async fn beginning(&mut self, silence: Duration) -> String {
+    async fn beginning(&mut self, read_timeout: Duration) -> String {
         let mut body = Vec::new();
         while body.len() < LONGEST_REFUSAL
-            && let Ok(Some(chunk)) = self.chunk(silence).await
+            && let Ok(Some(chunk)) = self.chunk(read_timeout).await
         {
             body.extend_from_slice(chunk.as_ref());
         }
@@ -122,8 +122,8 @@ impl Answer {
     }
 
     /// The whole body, of a response known to be small.
-    pub(crate) async fn text(mut self, silence: Duration) -> String {
-        self.beginning(silence).await
+    pub(crate) async fn text(mut self, read_timeout: Duration) -> String {
+        self.beginning(read_timeout).await
     }
 }
 
@@ -149,9 +149,12 @@ pub async fn post_json(
     }
 }
 
-async fn limited<T>(silence: Duration, future: impl Future<Output = T>) -> Result<T, ModelError> {
-    let waited = tokio::time::timeout(silence, future).await;
-    waited.map_err(|_| ModelError::Timeout { silence })
+async fn limited<T>(
+    read_timeout: Duration,
+    future: impl Future<Output = T>,
+) -> Result<T, ModelError> {
+    let waited = tokio::time::timeout(read_timeout, future).await;
+    waited.map_err(|_| ModelError::Timeout { read_timeout })
 }
 
 fn unreachable(error: &reqwest::Error) -> ModelError {

@@ -14,7 +14,7 @@ use crate::{Loaded, Plugins, Source, WorkerError, plugins::Inner, watch::Look};
 pub(crate) struct Described(PathBuf);
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CachedDescription {
     /// Of everything that could make the plugin another one.
     stamp: String,
     loaded: Loaded,
@@ -28,13 +28,13 @@ impl Described {
     /// `None` if it was never loaded, or is no longer what it was.
     pub(crate) fn recall(&self, source: &Source, python: &Path, library: &Path) -> Option<Loaded> {
         let text = std::fs::read(self.file(source)).ok()?;
-        let kept: Kept = serde_json::from_slice(&text).ok()?;
+        let kept: CachedDescription = serde_json::from_slice(&text).ok()?;
         (kept.stamp == stamp(source, python, library)).then_some(kept.loaded)
     }
 
-    /// Kept as well as can be: without it the worker is started, that is all.
+    /// CachedDescription as well as can be: without it the worker is started, that is all.
     pub(crate) fn keep(&self, source: &Source, python: &Path, library: &Path, loaded: &Loaded) {
-        let kept = Kept {
+        let kept = CachedDescription {
             stamp: stamp(source, python, library),
             loaded: loaded.clone(),
         };

@@ -5,9 +5,9 @@
 mod child;
 mod connection;
 mod describe;
-mod ears;
 mod http;
 mod method;
+mod notifications;
 mod outcome;
 mod server;
 mod wire;

@@ -12,7 +12,7 @@ use std::{
 
 use callgate_agent::RunReport;
 use callgate_service::{
-    Hear, Observer, Operation, Principal, Service, ServiceError, Settings,
+    EventListener, Observer, Operation, Principal, Service, ServiceError, Settings,
     operations::{OPERATIONS, RunCode, SendMessage, TurnSummaryLine},
     request::{Answer, OperationRequest, Request},
 };
@@ -23,7 +23,7 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use crate::Surfaces;
 use mcp::Lines;
-use visitors::Visitors;
+use visitors::ActiveRequests;
 
 /// How long an owner may hold the lock and not answer: it has just begun, or is about to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ pub struct Client {
 
 struct Inside {
     surfaces: Surfaces,
-    visitors: Arc<Visitors>,
+    visitors: Arc<ActiveRequests>,
     /// Serves the socket until the door closes; it also keeps the lock.
     serving: Option<JoinHandle<()>>,
     _owner: Arc<Owner>,
@@ -273,7 +273,7 @@ async fn enter(
         Err(error) => return Err(error.into()),
     };
     let surfaces = Surfaces::new(Service::open(settings).await?);
-    let visitors = Arc::new(Visitors::default());
+    let visitors = Arc::new(ActiveRequests::default());
     let serving = match purpose {
         Purpose::Look => None,
         _ => Some(serve(owner.clone(), surfaces.clone(), visitors.clone())),
@@ -302,7 +302,7 @@ pub async fn recover_runs(service: &Service, notice: Notice) -> Result<(), Servi
     Ok(())
 }
 
-fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<Visitors>) -> JoinHandle<()> {
+fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<ActiveRequests>) -> JoinHandle<()> {
     let lines = Arc::new(Lines::default());
     let handler: Handler = Arc::new(move |request, events| {
         let (surfaces, visitors, lines) = (surfaces.clone(), visitors.clone(), lines.clone());
@@ -375,6 +375,6 @@ fn not_understood(reason: impl std::fmt::Display) -> ServiceError {
     )
 }
 
-fn forwarded(events: Events) -> Hear {
+fn forwarded(events: Events) -> EventListener {
     Arc::new(move |event| events.tell(json!(event)))
 }

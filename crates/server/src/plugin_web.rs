@@ -16,7 +16,7 @@ use axum::{
     routing::{any, post},
 };
 use callgate_contract::Role;
-use callgate_service::{Unpassed, Visit, Webhook};
+use callgate_service::{PluginWebError, Visit, Webhook};
 use callgate_store::KeyHandle;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -170,8 +170,8 @@ async fn visit(
     };
     match passed {
         Ok(()) => told.await.map_err(|error| failed(error.to_string())),
-        Err(Unpassed::Missing(title)) => Err(Problem::missing(title)),
-        Err(Unpassed::Failed(error)) => Err(failed(error)),
+        Err(PluginWebError::Missing(title)) => Err(Problem::missing(title)),
+        Err(PluginWebError::Failed(error)) => Err(failed(error)),
     }
 }
 

@@ -29,8 +29,8 @@ pub use doctor::examine;
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
 pub use jobs::{Job, JobError, JobState, Jobs, Say};
 pub use live::{
-    AnyEvent, Event, EventEnvelope, Hear, Heard, JobNews, Listening, Live, News, RunNews,
-    Subscription, Topic, Topics, Wish,
+    AnyEvent, Event, EventEnvelope, EventFilter, EventListener, JobNews, Listening, Live, News,
+    RunNews, StreamEvent, Subscription, Topic, Topics,
 };
 pub use logs::{Level, LogLine, Logs};
 pub use metrics::{Counted, Metrics, Now};
@@ -39,5 +39,5 @@ pub use principal::{Capability, Principal};
 pub use remote::Remote;
 pub use scope::{CHAT, MODELS, SCOPES, unknown_scope};
 pub use service::{
-    OPENAI_PLATFORM, Observer, Passing, Service, Settings, Unpassed, Visit, Webhook,
+    ForwardRequest, OPENAI_PLATFORM, Observer, PluginWebError, Service, Settings, Visit, Webhook,
 };

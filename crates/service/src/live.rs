@@ -51,8 +51,8 @@ pub enum AnyEvent {
     OfServer(News),
 }
 
-/// Told what happens; false once nobody hears it any more. Called from the turn itself: quick.
-pub type Hear = Arc<dyn Fn(Event) -> bool + Send + Sync>;
+/// Listeners what happens; false once nobody hears it any more. Called from the turn itself: quick.
+pub type EventListener = Arc<dyn Fn(Event) -> bool + Send + Sync>;
 
 /// Events that are kept for those who come back.
 const KEPT: usize = 2_048;
@@ -64,16 +64,16 @@ const WAITING: usize = 4_096;
 pub struct Live {
     /// A mutex, since turns tell from any thread; held while ears are told, so that one that has
     /// left is told nothing.
-    told: Mutex<Told>,
+    told: Mutex<Listeners>,
     next: AtomicU64,
     /// Numbers of events count anew with each start: this tells the counts apart.
     start: Uuid,
 }
 
 #[derive(Default)]
-struct Told {
-    ears: Vec<Ear>,
-    readers: Vec<Reader>,
+struct Listeners {
+    ears: Vec<SessionListener>,
+    readers: Vec<Subscriber>,
     kept: Ring,
     lines: Ring,
     count: u64,
@@ -84,39 +84,39 @@ struct Told {
 /// The newest events.
 #[derive(Default)]
 struct Ring {
-    events: VecDeque<Arc<Kept>>,
+    events: VecDeque<Arc<KeptEvent>>,
     /// The number of the last one that is forgotten.
     forgotten: u64,
 }
 
-struct Ear {
+struct SessionListener {
     number: u64,
     session: SessionKey,
-    hear: Hear,
+    hear: EventListener,
 }
 
-struct Reader {
-    wish: Wish,
-    events: mpsc::Sender<Heard>,
+struct Subscriber {
+    wish: EventFilter,
+    events: mpsc::Sender<StreamEvent>,
 }
 
 /// What a reader wants to hear.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct EventFilter {
     /// Only of this session.
     pub session: Option<SessionKey>,
     pub topics: Topics,
 }
 
-impl Wish {
-    fn fits(&self, kept: &Kept) -> bool {
+impl EventFilter {
+    fn fits(&self, kept: &KeptEvent) -> bool {
         let session = self.session.as_ref();
         self.topics.contain(kept.topic)
             && session.is_none_or(|session| kept.session.as_ref() == Some(session))
     }
 }
 
-struct Kept {
+struct KeptEvent {
     number: u64,
     topic: Topic,
     session: Option<SessionKey>,
@@ -125,12 +125,12 @@ struct Kept {
 
 /// What a subscriber hears.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum StreamEvent {
     /// What came before is forgotten here: read anew.
     Reset,
     /// The server is ending: come back to the next one.
     Closing,
-    Told {
+    Event {
         id: String,
         text: Arc<str>,
     },
@@ -153,9 +153,9 @@ impl Default for Live {
 }
 
 impl Live {
-    pub fn listen(self: &Arc<Self>, session: &SessionKey, hear: Hear) -> Listening {
+    pub fn listen(self: &Arc<Self>, session: &SessionKey, hear: EventListener) -> Listening {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.told.lock().ears.push(Ear {
+        self.told.lock().ears.push(SessionListener {
             number,
             session: session.clone(),
             hear,
@@ -179,16 +179,16 @@ impl Live {
     }
 
     /// What happens from now on, and before it what was missed since `last`.
-    pub fn subscribe(&self, wish: Wish, last: Option<&str>) -> Subscription {
+    pub fn subscribe(&self, wish: EventFilter, last: Option<&str>) -> Subscription {
         let (events, heard) = mpsc::channel(WAITING);
         let mut told = self.told.lock();
         if let Some(last) = last {
             self.catch_up(&told, &wish, last, &events);
         }
         if told.closed {
-            drop(events.try_send(Heard::Closing))
+            drop(events.try_send(StreamEvent::Closing))
         } else {
-            told.readers.push(Reader { wish, events })
+            told.readers.push(Subscriber { wish, events })
         }
         Subscription(heard)
     }
@@ -198,11 +198,17 @@ impl Live {
         let mut told = self.told.lock();
         told.closed = true;
         for reader in told.readers.drain(..) {
-            let _ = reader.events.try_send(Heard::Closing);
+            let _ = reader.events.try_send(StreamEvent::Closing);
         }
     }
 
-    fn catch_up(&self, told: &Told, wish: &Wish, last: &str, events: &mpsc::Sender<Heard>) {
+    fn catch_up(
+        &self,
+        told: &Listeners,
+        wish: &EventFilter,
+        last: &str,
+        events: &mpsc::Sender<StreamEvent>,
+    ) {
         let number = last
             .split_once('/')
             .filter(|(start, _)| *start == self.start.simple().to_string())
@@ -211,29 +217,35 @@ impl Live {
         rings.extend(wish.topics.contain(Topic::Logs).then_some(&told.lines));
         let is_whole = |number: &u64| rings.iter().all(|ring| *number >= ring.forgotten);
         let Some(number) = number.filter(is_whole) else {
-            let _ = events.try_send(Heard::Reset);
+            let _ = events.try_send(StreamEvent::Reset);
             return;
         };
         let missed = rings.iter().flat_map(|ring| &ring.events);
-        let mut missed: Vec<&Arc<Kept>> = missed
+        let mut missed: Vec<&Arc<KeptEvent>> = missed
             .filter(|kept| kept.number > number && wish.fits(kept))
             .collect();
         missed.sort_by_key(|kept| kept.number);
         for kept in missed {
             let id = self.id(kept.number);
             let text = kept.text.clone();
-            let _ = events.try_send(Heard::Told { id, text });
+            let _ = events.try_send(StreamEvent::Event { id, text });
         }
     }
 
-    fn spread(&self, told: &mut Told, topic: Topic, session: Option<&SessionKey>, event: AnyEvent) {
+    fn spread(
+        &self,
+        told: &mut Listeners,
+        topic: Topic,
+        session: Option<&SessionKey>,
+        event: AnyEvent,
+    ) {
         told.count += 1;
         let envelope = EventEnvelope {
             session: session.cloned(),
             event,
         };
         let text = json!(envelope).to_string();
-        let kept = Arc::new(Kept {
+        let kept = Arc::new(KeptEvent {
             number: told.count,
             topic,
             session: session.cloned(),
@@ -244,7 +256,7 @@ impl Live {
             if !reader.wish.fits(&kept) {
                 return !reader.events.is_closed();
             }
-            let heard = Heard::Told {
+            let heard = StreamEvent::Event {
                 id: id.clone(),
                 text: kept.text.clone(),
             };
@@ -263,7 +275,7 @@ impl Live {
 }
 
 impl Ring {
-    fn push(&mut self, kept: Arc<Kept>, most: usize) {
+    fn push(&mut self, kept: Arc<KeptEvent>, most: usize) {
         self.events.push_back(kept);
         if self.events.len() > most
             && let Some(gone) = self.events.pop_front()
@@ -291,7 +303,7 @@ impl Outbox for Live {
             session,
             AnyEvent::OfSession(event.clone()),
         );
-        let reads = |Reader { wish, .. }: &Reader| {
+        let reads = |Subscriber { wish, .. }: &Subscriber| {
             let chosen = wish.session.as_ref();
             wish.topics.contain(Topic::Turns) && chosen.is_none_or(|it| Some(it) == session)
         };
@@ -312,10 +324,10 @@ impl Outbox for Live {
     }
 }
 
-pub struct Subscription(mpsc::Receiver<Heard>);
+pub struct Subscription(mpsc::Receiver<StreamEvent>);
 
 impl Subscription {
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<StreamEvent>> {
         self.0.poll_recv(context)
     }
 }
@@ -330,15 +342,15 @@ mod tests {
         format!("web:FriendMessage:{id}").parse().unwrap()
     }
 
-    fn everything() -> Wish {
-        Wish {
+    fn everything() -> EventFilter {
+        EventFilter {
             session: None,
             topics: Topics::default(),
         }
     }
 
-    fn of(id: &str) -> Wish {
-        Wish {
+    fn of(id: &str) -> EventFilter {
+        EventFilter {
             session: Some(session(id)),
             ..everything()
         }
@@ -355,9 +367,9 @@ mod tests {
         let mut texts = Vec::new();
         while let Ok(heard) = subscription.0.try_recv() {
             texts.push(match heard {
-                Heard::Reset => "reset".to_owned(),
-                Heard::Closing => "closing".to_owned(),
-                Heard::Told { id, .. } => id.rsplit('/').next().unwrap().to_owned(),
+                StreamEvent::Reset => "reset".to_owned(),
+                StreamEvent::Closing => "closing".to_owned(),
+                StreamEvent::Event { id, .. } => id.rsplit('/').next().unwrap().to_owned(),
             });
         }
         texts

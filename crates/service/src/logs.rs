@@ -58,12 +58,12 @@ impl std::fmt::Debug for Logs {
 #[derive(Default)]
 struct Shared {
     /// A mutex held for a push or a look: any thread may write a line.
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptLines>,
     live: OnceLock<Arc<Live>>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptLines {
     lines: VecDeque<LogLine>,
     count: u64,
 }

@@ -3,5 +3,5 @@
 mod new;
 mod trial;
 
-pub use new::{KeyFrom, Wanted, tried};
+pub use new::{KeyFrom, ModelDraft, tried};
 pub use trial::{Verdict, ask};

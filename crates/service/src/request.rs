@@ -34,7 +34,7 @@ impl OperationRequest {
 pub enum Request {
     Run(RunCode),
     Send(SendMessage),
-    /// Hear what goes out in a session, until the asker leaves.
+    /// EventListener what goes out in a session, until the asker leaves.
     Listen {
         session: SessionKey,
     },

@@ -15,7 +15,7 @@ mod runs;
 mod turns;
 
 pub use outlets::OPENAI_PLATFORM;
-pub use plugin_web::{Passing, Unpassed, Visit, Webhook};
+pub use plugin_web::{ForwardRequest, PluginWebError, Visit, Webhook};
 
 use std::{
     path::{Path, PathBuf},
@@ -37,7 +37,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, Hear, Hint, Logs, Metrics, Now, Principal, Remote, ServiceError,
+    Counted, ErrorCode, EventListener, Hint, Logs, Metrics, Now, Principal, Remote, ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -94,7 +94,7 @@ pub struct Observer {
     pub watch: Watch,
     /// Told the number and method of each approval the run waits for.
     pub asked: Option<fn(i64, &str)>,
-    pub events: Option<Hear>,
+    pub events: Option<EventListener>,
     pub cancel: Cancel,
 }
 

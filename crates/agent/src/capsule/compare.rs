@@ -284,7 +284,7 @@ fn compare_messages(turn: &TurnRecord, found: &Found, whole: bool) -> Option<Dif
     differs(&place, "message", was, is)
 }
 
-/// A turn that a plugin asked for keeps its words in the plugin's shape, one replayed without it in ours.
+/// A turn that a plugin asked for keeps its words in the plugin's options, one replayed without it in ours.
 fn is_same(was: &Json, is: &Json) -> bool {
     was == is || from_json(was).is_some_and(|was| Some(was) == from_json(is))
 }

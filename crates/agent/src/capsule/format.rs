@@ -96,7 +96,7 @@ pub struct ConversationRecord {
     pub title: Option<String>,
     pub persona: Option<String>,
     pub created_at: Timestamp,
-    /// In OpenAI's shape.
+    /// In OpenAI's options.
     pub messages: Vec<Json>,
 }
 

@@ -13,7 +13,7 @@ use crate::{
     language::Language,
     nested::{cancel_below, to_the_end},
     texts,
-    turn::{Companion, NoReply, Shape},
+    turn::{Companion, NoReply, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -55,12 +55,12 @@ impl Agent {
             mode: Mode::Tools,
             model,
             parent: Some(parent),
-            shape: Shape {
+            options: TurnOptions {
                 companion: call.peer.map(|peer| Companion {
                     hears_pieces: true,
                     ..Companion::silent(peer, Json::Null)
                 }),
-                ..Shape::default()
+                ..TurnOptions::default()
             },
             watch: Watch::default(),
             cancel: cancel.clone(),

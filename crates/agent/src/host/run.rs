@@ -15,10 +15,10 @@ use serde_json::{Value as Json, json};
 use super::{failed, gone, hosted, offered, openai, row, session, user_parts, value};
 use crate::{
     Agent, Arrived, Parent, TurnAsk, TurnReport, Watch,
-    arrival::Occasion,
+    arrival::TurnTrigger,
     history::to_json,
     nested::{cancel_below, to_the_end},
-    turn::{Companion, Shape, Turn},
+    turn::{Companion, Turn, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -157,7 +157,7 @@ impl Agent {
             mode: Mode::Tools,
             model: asked.model.unwrap_or_default(),
             parent: Some(parent),
-            shape: Shape {
+            options: TurnOptions {
                 history: Some(openai::messages(&asked.messages).map_err(MethodError::new)?),
                 bare: true,
                 tools: Some(tools),
@@ -168,7 +168,7 @@ impl Agent {
                     hears_pieces: asked.stream == Some(true),
                     ..Companion::silent(peer, asked.reference)
                 }),
-                ..Shape::default()
+                ..TurnOptions::default()
             },
             watch: Watch::default(),
             cancel: cancel.clone(),
@@ -204,25 +204,25 @@ impl Agent {
             return value(json!({"joined": true}));
         }
         let request = asked.request;
-        let mut occasion = Occasion::new(session.clone(), caller.user.clone(), caller.role);
+        let mut trigger = TurnTrigger::new(session.clone(), caller.user.clone(), caller.role);
         let answered = row.as_ref().map(|row| row.id);
         let wished = answered.and_then(|id| self.sessions().wished(&session, id));
         if let Some(wished) = wished {
-            (occasion.overrule, occasion.watch) = wished;
+            (trigger.overrule, trigger.watch) = wished;
         }
         if let Some(request) = &request {
             if request.own {
-                occasion.overrule.mode = Some(Mode::Tools);
+                trigger.overrule.mode = Some(Mode::Tools);
             }
-            occasion.apart = request.apart;
+            trigger.apart = request.apart;
             let conversation = request.conversation.as_deref();
             let conversation = conversation.and_then(|id| id.parse().ok());
             if let Some(id) = conversation {
                 self.is_of_session(&session, id).await?;
             }
-            occasion.conversation = conversation;
+            trigger.conversation = conversation;
             if request.model.is_some() {
-                occasion.overrule.model = request.model.clone();
+                trigger.overrule.model = request.model.clone();
             }
             let prompt = request.prompt.iter().map(Part::text);
             let images = request
@@ -232,22 +232,22 @@ impl Agent {
             let extra = user_parts(&request.extra_user_content_parts);
             let extra = extra.into_iter().map(|(part, _)| part);
             let parts: Vec<Part> = prompt.chain(extra).chain(images).collect();
-            occasion.prompt = (!parts.is_empty()).then_some(parts);
+            trigger.prompt = (!parts.is_empty()).then_some(parts);
         }
-        occasion.reserved = row;
-        occasion.shape = shape(asked.reference, &request.unwrap_or_default(), peer)?;
-        occasion.shape.rounds = asked.max_steps;
-        occasion.shape.last_words = asked.last_words;
-        occasion.shape.call_timeout = asked.tool_timeout.map(seconds);
-        occasion.cancel = cancel_below(&caller);
-        occasion.shape.budget = Some(caller.grant.budget.clone());
-        if let Some(companion) = &mut occasion.shape.companion {
+        trigger.reserved = row;
+        trigger.options = options(asked.reference, &request.unwrap_or_default(), peer)?;
+        trigger.options.rounds = asked.max_steps;
+        trigger.options.last_words = asked.last_words;
+        trigger.options.call_timeout = asked.tool_timeout.map(seconds);
+        trigger.cancel = cancel_below(&caller);
+        trigger.options.budget = Some(caller.grant.budget.clone());
+        if let Some(companion) = &mut trigger.options.companion {
             companion.sees_request = asked.hooks.iter().any(|hook| hook == "request");
             companion.hears_pieces = asked.stream == Some(true);
             companion.delivers = asked.deliver.as_deref() != Some("host");
         }
-        let (agent, cancel) = (self.clone(), occasion.cancel.clone());
-        let companion = occasion.shape.companion.as_ref();
+        let (agent, cancel) = (self.clone(), trigger.cancel.clone());
+        let companion = trigger.options.companion.as_ref();
         let companion = companion.filter(|companion| companion.delivers);
         let companion = companion.map(|one| (one.peer.clone(), one.reference.clone()));
         let answers = match answered {
@@ -256,7 +256,7 @@ impl Agent {
         };
         let answered = async move {
             let _answers = answers;
-            Ok(match agent.answer_on(occasion).await? {
+            Ok(match agent.answer_on(trigger).await? {
                 Arrived::Turn(report) => {
                     if let Some((peer, reference)) = companion {
                         agent.see_delivered(&peer, &reference, &report).await?;
@@ -307,7 +307,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(super::LONG)
 }
 
-fn shape(reference: Json, request: &Request, peer: Peer) -> Result<Shape, MethodError> {
+fn options(reference: Json, request: &Request, peer: Peer) -> Result<TurnOptions, MethodError> {
     let tools = match &request.tools {
         Some(tools) => Some(offered(tools, &peer, &reference)?),
         None => None,
@@ -316,12 +316,12 @@ fn shape(reference: Json, request: &Request, peer: Peer) -> Result<Shape, Method
         Some(contexts) => Some(openai::messages(contexts).map_err(MethodError::new)?),
         None => None,
     };
-    Ok(Shape {
+    Ok(TurnOptions {
         system: request.system_prompt.clone(),
         history,
         tools,
         companion: Some(Companion::silent(peer, reference)),
-        ..Shape::default()
+        ..TurnOptions::default()
     })
 }
 

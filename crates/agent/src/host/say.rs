@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{failed, gone, hosted, row, session};
-use crate::{Agent, TurnEvent, Watch, arrival::Occasion};
+use crate::{Agent, TurnEvent, Watch, arrival::TurnTrigger};
 
 #[derive(Deserialize, JsonSchema)]
 struct Say {
@@ -136,13 +136,13 @@ impl Agent {
             Verdict::Pass | Verdict::Hide => push.trigger,
         };
         if triggers {
-            let mut occasion = Occasion::new(session, call.caller.user, call.caller.role);
-            occasion.prompt = Some(vec![Part::text(push.text)]);
-            occasion.watch = Watch::default();
+            let mut trigger = TurnTrigger::new(session, call.caller.user, call.caller.role);
+            trigger.prompt = Some(vec![Part::text(push.text)]);
+            trigger.watch = Watch::default();
             let agent = self.clone();
             // Nobody waits for it: the plugin may be part of the turn that runs now.
             tokio::spawn(async move {
-                if let Err(error) = agent.answer_on(occasion).await {
+                if let Err(error) = agent.answer_on(trigger).await {
                     tracing::warn!(%error, "a turn that a plugin asked for could not be run");
                 }
             });

@@ -11,7 +11,7 @@ use super::{failed, gone, hosted, session, value};
 use crate::{Administrator, Agent};
 
 #[derive(Deserialize, JsonSchema)]
-struct Of {
+struct SettingsRequest {
     /// A session's own choices count before the operator's.
     #[serde(default)]
     session: Option<String>,
@@ -19,7 +19,7 @@ struct Of {
 
 pub(super) fn method(agent: &Agent) -> Function {
     let agent = agent.downgrade();
-    let handler = move |_: Call, of: Of| {
+    let handler = move |_: Call, of: SettingsRequest| {
         let agent = agent.upgrade();
         async move {
             let agent = agent.ok_or_else(gone)?;

@@ -37,13 +37,13 @@ struct Shared {
     /// Bound once models are known, which is after methods are registered.
     agent: OnceLock<WeakAgent>,
     /// A mutex held for a look or an insertion.
-    kept: Mutex<Kept>,
+    kept: Mutex<IndexedMethod>,
     /// Held while texts are sent: one search does it for all.
     sending: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct IndexedMethod {
     /// The model whose they are; none until the store was read.
     model: Option<String>,
     /// By the hash of the text.

@@ -229,7 +229,7 @@ impl Turn {
     }
 
     async fn tell_event(&self, event: &ModelEvent) {
-        if let Some(companion) = self.shape.companion.as_ref().filter(|c| c.hears_pieces)
+        if let Some(companion) = self.options.companion.as_ref().filter(|c| c.hears_pieces)
             && let Some(piece) = host::piece(event)
         {
             let _ = companion.tell(piece).await;

@@ -14,7 +14,7 @@ use callgate_store::{Lease, Persona, StoreError, TurnStart};
 use serde_json::{Value as Json, json};
 use tracing::Instrument;
 
-use super::{Shape, Turn, TurnAsk, TurnReport, budget, declared::Declared};
+use super::{Turn, TurnAsk, TurnOptions, TurnReport, budget, declared::Declared};
 use crate::{
     Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both, recall::History,
     record::Record,
@@ -65,11 +65,11 @@ impl Agent {
     }
 
     async fn begin_under(&self, lease: Option<&Lease>, ask: TurnAsk) -> Result<Turn, TurnError> {
-        let returned = ask.shape.returned.as_ref();
+        let returned = ask.options.returned.as_ref();
         let id = returned.map_or_else(JournalId::fresh, |asker| asker.id);
         let newest = self.store().log().list(&ask.session, 1).await?;
         let mark = newest.last().map_or(0, |row| row.id);
-        let companion = ask.shape.companion.as_ref();
+        let companion = ask.options.companion.as_ref();
         let hands_over = companion.is_some_and(|companion| companion.delivers);
         let start = TurnStart {
             id,
@@ -90,14 +90,14 @@ impl Agent {
                 "parts": ask.parts,
                 "mark": mark,
                 "handed_over": hands_over,
-                "rounds": ask.shape.rounds,
+                "rounds": ask.options.rounds,
                 "returned": returned.is_some(),
             }),
         };
         let turns = self.store().turns();
         let work = self.works_on_turn(&start.session, id);
         turns.begin_under(lease, &start, &ask.rows).await?;
-        let grant = match (ask.parent, &ask.shape.budget) {
+        let grant = match (ask.parent, &ask.options.budget) {
             (Some(parent), _) => Some(parent.grant),
             (None, Some(budget)) => Some(Arc::new(Grant {
                 methods: start.allowed.clone(),
@@ -114,10 +114,10 @@ impl Agent {
             ask.watch,
             ask.cancel,
         );
-        let brought = ask.shape.history.clone().map(History::from);
+        let brought = ask.options.history.clone().map(History::from);
         turn.history = brought.or(ask.history);
         turn.work = Some(work);
-        turn.shape = ask.shape;
+        turn.options = ask.options;
         Ok(turn)
     }
 
@@ -178,7 +178,7 @@ impl Agent {
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.work = Some(work);
         turn.was_handed_over = handed_over;
-        turn.shape.rounds = limit.and_then(|rounds| u32::try_from(rounds).ok());
+        turn.options.rounds = limit.and_then(|rounds| u32::try_from(rounds).ok());
         turn.recorded_rounds = rounds.into();
         turn.recorded_runs = runs;
         turn.joined = newer;
@@ -263,7 +263,7 @@ impl Turn {
             request: ModelRequest::default(),
             history: None,
             past: None,
-            shape: Shape::default(),
+            options: TurnOptions::default(),
             was_handed_over: false,
             usage: Usage::default(),
             asked: None,

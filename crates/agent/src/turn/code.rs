@@ -24,7 +24,7 @@ impl Turn {
             Ok(reply) => reply,
             Err(none) => return Ok(self.without_reply(&none)),
         };
-        if let Some(asker) = &mut self.shape.returned {
+        if let Some(asker) = &mut self.options.returned {
             asker.finish = reply.finish.clone();
         }
         let answer = extract(&reply.text);
@@ -58,7 +58,7 @@ impl Turn {
     }
 
     pub(crate) fn without_reply(&mut self, none: &NoReply) -> Next {
-        if let (Some(asker), NoReply::Model(error)) = (&mut self.shape.returned, none) {
+        if let (Some(asker), NoReply::Model(error)) = (&mut self.options.returned, none) {
             asker.failure = Some(error.clone());
         }
         match none {

@@ -25,7 +25,7 @@ impl Turn {
             && let Some(ModelMessage::System { text }) = request.messages.first_mut()
         {
             // Around it may stand what a plugin added.
-            let usual = self.system_prompt_of(&self.caller_without(&self.shape.withheld));
+            let usual = self.system_prompt_of(&self.caller_without(&self.options.withheld));
             *text = text.replacen(&usual, &self.system_prompt(), 1);
         }
         let texts = self.contribution.prompt.iter();
@@ -47,7 +47,7 @@ impl Turn {
 
     /// On whose behalf this round acts: the turn's caller, without what is hidden.
     pub(crate) fn round_caller(&self) -> Caller {
-        let hidden = [&self.shape.withheld[..], &self.contribution.hidden[..]].concat();
+        let hidden = [&self.options.withheld[..], &self.contribution.hidden[..]].concat();
         self.caller_without(&hidden)
     }
 

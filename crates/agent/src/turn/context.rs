@@ -29,10 +29,10 @@ impl Turn {
             return Ok(());
         }
         self.address_user().await?;
-        if let Some(asker) = &mut self.shape.returned {
+        if let Some(asker) = &mut self.options.returned {
             self.request.options = std::mem::take(&mut asker.options);
         }
-        if self.shape.bare {
+        if self.options.bare {
             return self.begin_bare().await;
         }
         let shows_chat = self.shows_chat();
@@ -42,7 +42,7 @@ impl Turn {
             self.rows(NEWEST).await?
         };
         let ours = self.system_prompt();
-        let system = match &self.shape.system {
+        let system = match &self.options.system {
             Some(given) => format!("{given}\n\n{ours}"),
             None => ours,
         };

@@ -13,7 +13,7 @@ use crate::{
 impl Turn {
     /// Has the user been told anything since the turn began?
     pub(crate) async fn has_spoken(&self) -> Result<bool, TurnError> {
-        if let Some(asker) = &self.shape.returned {
+        if let Some(asker) = &self.options.returned {
             return Ok(asker.voice.has_said());
         }
         let store = self.agent.store();
@@ -64,7 +64,7 @@ impl Turn {
         }
         let exchange = self.exchange(&report);
         let added = std::mem::take(&mut self.added);
-        let kept = match self.shape.companion {
+        let kept = match self.options.companion {
             Some(_) => to_plugins_json,
             None => to_json,
         };

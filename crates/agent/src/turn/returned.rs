@@ -53,18 +53,18 @@ impl Returned {
 impl Turn {
     /// The answer is the asker's and nobody else hears it.
     pub(crate) fn is_returned(&self) -> bool {
-        self.shape.returned.is_some()
+        self.options.returned.is_some()
     }
 
     /// Has the asker heard words of this round that it cannot take back?
     pub(crate) fn is_heard(&self) -> bool {
-        let asker = self.shape.returned.as_ref();
+        let asker = self.options.returned.as_ref();
         asker.is_some_and(|asker| asker.streamed && asker.voice.has_begun())
     }
 
     /// The asker's tools beside the methods; one of its own goes before a method of that name.
     pub(crate) fn with_own(&self, tools: Shared<ToolSpec>) -> Shared<ToolSpec> {
-        match &self.shape.returned {
+        match &self.options.returned {
             Some(asker) if !asker.tools.is_empty() => {
                 let shadowed = |tool: &&ToolSpec| asker.tools.iter().all(|it| it.name != tool.name);
                 let methods = tools.iter().filter(shadowed);
@@ -78,7 +78,7 @@ impl Turn {
     /// names that tell the turn: what comes back under them finds what was said meanwhile.
     pub(crate) fn divided(&mut self, calls: Vec<ToolCall>) -> (Vec<ToolCall>, bool) {
         let turn = self.facts.turn;
-        let Some(asker) = &mut self.shape.returned else {
+        let Some(asker) = &mut self.options.returned else {
             return (calls, false);
         };
         if !calls.iter().any(|call| asker.runs(call)) {
@@ -109,7 +109,7 @@ impl Turn {
 
     /// What a later request may go on from.
     pub(crate) fn exchange(&self, report: &TurnReport) -> Option<Json> {
-        let asker = self.shape.returned.as_ref()?;
+        let asker = self.options.returned.as_ref()?;
         if asker.keep.is_none() && asker.calls.is_empty() {
             return None;
         }
@@ -133,7 +133,7 @@ impl Turn {
             Some(ModelMessage::Assistant { media, .. }) => media.clone(),
             _ => Vec::new(),
         };
-        let asker = self.shape.returned.as_ref();
+        let asker = self.options.returned.as_ref();
         Completed {
             turn: self.facts.turn,
             stop: report.stop.unwrap_or(TurnStop::Error),

@@ -55,7 +55,7 @@ impl Turn {
             }
         };
         let tools = if last {
-            let words = self.shape.last_words.clone();
+            let words = self.options.last_words.clone();
             let words = words.unwrap_or_else(|| texts::LAST_ROUND_TOOLS.to_owned());
             self.push(ModelMessage::user(words));
             Shared::default()
@@ -66,7 +66,7 @@ impl Turn {
             Ok(reply) => reply,
             Err(none) => return Ok(self.without_reply(&none)),
         };
-        if let Some(asker) = &mut self.shape.returned {
+        if let Some(asker) = &mut self.options.returned {
             asker.finish = reply.finish.clone();
         }
         if last {
@@ -231,7 +231,7 @@ impl Turn {
         let limit = match ad_hoc {
             // Its own code counts the time, anew with each word it gives.
             Some(ad_hoc) => ad_hoc.method().info().deadline,
-            None => self.shape.call_timeout.unwrap_or(usual),
+            None => self.options.call_timeout.unwrap_or(usual),
         };
         let answered = tokio::time::timeout(limit, self.record.call(request, ad_hoc)).await;
         let result = match answered {

@@ -6,7 +6,7 @@ use callgate_contract::{
     TurnStop,
 };
 
-use super::{Parent, Returned, Shape, Turn, TurnAsk};
+use super::{Parent, Returned, Turn, TurnAsk, TurnOptions};
 use crate::{Agent, NoVectors, Watch, language::Language, spending::Need, texts};
 
 /// What is asked.
@@ -36,13 +36,13 @@ impl Agent {
             mode: Mode::Tools,
             model: asked.model,
             parent: asked.parent,
-            shape: Shape {
+            options: TurnOptions {
                 tools: Some(Vec::new()),
                 returned: Some(Returned {
                     id: JournalId::fresh(),
                     ..Returned::default()
                 }),
-                ..Shape::default()
+                ..TurnOptions::default()
             },
             watch: Watch::default(),
             cancel: Cancel::default(),

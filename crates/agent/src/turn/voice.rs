@@ -120,7 +120,7 @@ impl Heard {
 
 impl Turn {
     pub(crate) fn tell_round(&self) {
-        if let Some(asker) = &self.shape.returned {
+        if let Some(asker) = &self.options.returned {
             asker.voice.begin();
         }
         self.watch.tell(TurnEvent::Round {
@@ -130,14 +130,14 @@ impl Turn {
     }
 
     pub(crate) fn tell_restart(&self) {
-        if let Some(asker) = &self.shape.returned {
+        if let Some(asker) = &self.options.returned {
             asker.voice.begin_anew();
         }
         self.watch.tell(TurnEvent::Restarted);
     }
 
     pub(crate) fn tell_thought(&self, text: &str) {
-        if let Some(asker) = &self.shape.returned {
+        if let Some(asker) = &self.options.returned {
             asker.voice.0.lock().thought(text);
         }
         let text = text.to_owned();
@@ -146,7 +146,7 @@ impl Turn {
 
     /// The model's words, a piece at a time.
     pub(crate) fn tell_words(&self, text: &str) {
-        let asker = self.shape.returned.as_ref();
+        let asker = self.options.returned.as_ref();
         let held = asker.filter(|_| self.facts.mode == Mode::Code);
         let told = match held {
             Some(asker) => asker.voice.ripe(text),
@@ -158,7 +158,7 @@ impl Turn {
     }
 
     fn speak(&self, text: String) {
-        if let Some(asker) = &self.shape.returned {
+        if let Some(asker) = &self.options.returned {
             let mut heard = asker.voice.0.lock();
             heard.text(&text);
             heard.words.push_str(&text);
@@ -168,7 +168,7 @@ impl Turn {
 
     /// What methods have said to the chat, under `journal`, is part of the answer.
     pub(crate) async fn tell_said(&mut self, journal: JournalId) -> Result<(), TurnError> {
-        let Some(asker) = &self.shape.returned else {
+        let Some(asker) = &self.options.returned else {
             return Ok(());
         };
         let log = self.agent.store().log();
@@ -192,7 +192,7 @@ impl Turn {
 
     /// What the turn ends with, where it is more than was told on the way.
     pub(crate) fn tell_rest(&self, stop: TurnStop, answer: &str) {
-        let Some(asker) = &self.shape.returned else {
+        let Some(asker) = &self.options.returned else {
             return;
         };
         let is_answer = match stop {

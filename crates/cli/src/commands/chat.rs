@@ -22,7 +22,7 @@ use super::{
 };
 use callgate_server::control::Client;
 use callgate_service::{
-    Hear, Observer, Settings,
+    EventListener, Observer, Settings,
     operations::{ListApprovals, ListModels, SendMessage, StopTurn, TurnSummaryLine},
     request::{Event, Request},
 };
@@ -220,7 +220,7 @@ impl Talk {
     }
 }
 
-fn as_lines() -> Hear {
+fn as_lines() -> EventListener {
     Arc::new(|event| {
         if let Event::Message(message) = event {
             show::json(&send::line(&message));
@@ -230,7 +230,7 @@ fn as_lines() -> Hear {
 }
 
 /// Messages that come while a line is being typed.
-fn aside(printer: Option<Printer>, as_json: bool, questions: Questions) -> Hear {
+fn aside(printer: Option<Printer>, as_json: bool, questions: Questions) -> EventListener {
     Arc::new(move |event| {
         match (event, &printer) {
             (Event::Message(message), _) if as_json => show::json(&send::line(&message)),

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::run::{INTERRUPTED, interrupted, part, tell_asked};
 use callgate_server::control::{Client, call_running};
 use callgate_service::{
-    Event, Hear, Observer, Settings,
+    Event, EventListener, Observer, Settings,
     operations::{SendMessage, StopTurn, TurnSummaryLine},
 };
 
@@ -33,7 +33,7 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
     };
     let mut client = open(common, &send.by).await?;
     let as_json = common.json;
-    let hear: Hear = Arc::new(move |event| {
+    let hear: EventListener = Arc::new(move |event| {
         match event {
             Event::Message(message) if as_json => show::json(&line(&message)),
             Event::Message(message) => show_parts(&message.parts),

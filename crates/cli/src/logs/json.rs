@@ -11,12 +11,12 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-use super::Said;
+use super::EventFields;
 
 pub(super) struct JsonLines<W>(pub(super) fn() -> W);
 
 /// What a span was told, for this layer alone: another may not have seen the span.
-struct Around(Said);
+struct Around(EventFields);
 
 impl<S, W> Layer<S> for JsonLines<W>
 where
@@ -24,7 +24,7 @@ where
     W: Write + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut said = Said::default();
+        let mut said = EventFields::default();
         attributes.record(&mut said);
         if let Some(span) = context.span(id) {
             span.extensions_mut().insert(Around(said));
@@ -40,7 +40,7 @@ where
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut said = Said::default();
+        let mut said = EventFields::default();
         // Inner spans outrank outer ones, and the event itself all of them.
         let scope = context.event_scope(event);
         for span in scope.into_iter().flat_map(|scope| scope.from_root()) {

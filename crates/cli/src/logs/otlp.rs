@@ -14,7 +14,7 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, filter::Targets, layer::Context, registry::LookupSpan};
 
-use super::Said;
+use super::EventFields;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
@@ -94,7 +94,7 @@ struct Open {
     id: String,
     parent: Option<String>,
     began: SystemTime,
-    said: Said,
+    said: EventFields,
     failed: bool,
 }
 
@@ -103,7 +103,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
         let Some(span) = context.span(id) else {
             return;
         };
-        let mut said = Said::default();
+        let mut said = EventFields::default();
         attributes.record(&mut said);
         let fresh = JournalId::fresh().0;
         let parent = span.parent().and_then(|parent| {

@@ -37,8 +37,8 @@ pub enum ModelError {
     /// The answer ended before its finish reason: what arrived of it must not be used.
     #[error("the model's answer was cut off before its end")]
     CutStream,
-    #[error("the model was silent for {} s", silence.as_secs_f64())]
-    Timeout { silence: Duration },
+    #[error("the model was silent for {} s", read_timeout.as_secs_f64())]
+    Timeout { read_timeout: Duration },
     #[error("the model's server cannot be reached: {message}")]
     Unreachable { message: String },
     /// The server answers with something that is not this wire.

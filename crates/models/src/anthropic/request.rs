@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     calls, format,
+    opaque_blocks::{self, ReplyPart},
     parts::{data, is_web, made, words},
-    weave::{self, Piece},
     wire::{Dialect, Wire, insert, overlay, schema},
 };
 
@@ -158,8 +158,9 @@ impl<'a> Conversation<'a> {
                 ..
             } => {
                 self.ids.clear();
-                let kept = weave::kept(Wire::Anthropic, &self.dialect.model, extra.as_ref());
-                let pieces = weave::woven(text, media, tool_calls, kept);
+                let kept =
+                    opaque_blocks::of_model(Wire::Anthropic, &self.dialect.model, extra.as_ref());
+                let pieces = opaque_blocks::interleaved(text, media, tool_calls, kept);
                 let blocks = pieces.into_iter().filter_map(|piece| self.piece(piece));
                 let blocks = blocks.collect();
                 self.push("assistant", blocks);
@@ -190,12 +191,12 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn piece(&mut self, piece: Piece<'_>) -> Option<Json> {
+    fn piece(&mut self, piece: ReplyPart<'_>) -> Option<Json> {
         match piece {
-            Piece::Text(text) => text_block(&text),
-            Piece::Media(part) => text_block(&made(part)),
-            Piece::Kept(thoughts) => Some(thoughts),
-            Piece::Call(call) => Some(json!({
+            ReplyPart::Text(text) => text_block(&text),
+            ReplyPart::Media(part) => text_block(&made(part)),
+            ReplyPart::Opaque(thoughts) => Some(thoughts),
+            ReplyPart::Call(call) => Some(json!({
                 "type": "tool_use",
                 "id": self.id(&call.id),
                 "name": call.name,

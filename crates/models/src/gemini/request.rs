@@ -10,8 +10,8 @@ use serde_json::{Map, Value as Json, json};
 use super::{SIGNATURE, SIGNED_BY};
 use crate::{
     calls, format,
+    opaque_blocks::{self, ReplyPart},
     parts::{data, is_web, words},
-    weave::{self, Piece},
     wire::{Dialect, Wire, insert, overlay, schema},
 };
 
@@ -157,8 +157,9 @@ impl<'a> Conversation<'a> {
                 extra,
                 ..
             } => {
-                let kept = weave::kept(Wire::Gemini, &self.dialect.model, extra.as_ref());
-                let parts = self.reply(weave::woven(text, media, tool_calls, kept));
+                let kept =
+                    opaque_blocks::of_model(Wire::Gemini, &self.dialect.model, extra.as_ref());
+                let parts = self.reply(opaque_blocks::interleaved(text, media, tool_calls, kept));
                 self.push("model", parts);
             }
             ModelMessage::Tool {
@@ -178,20 +179,20 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn reply(&mut self, pieces: Vec<Piece<'_>>) -> Vec<Json> {
+    fn reply(&mut self, pieces: Vec<ReplyPart<'_>>) -> Vec<Json> {
         let mut parts: Vec<Json> = Vec::new();
         let mut signed = false;
         for piece in pieces {
             match piece {
-                Piece::Text(text) => parts.push(json!({"text": text})),
-                Piece::Media(media) => parts.push(part(media)),
-                Piece::Kept(signature) => match parts.last_mut() {
+                ReplyPart::Text(text) => parts.push(json!({"text": text})),
+                ReplyPart::Media(media) => parts.push(part(media)),
+                ReplyPart::Opaque(signature) => match parts.last_mut() {
                     Some(part) if part.get("thoughtSignature").is_none() => {
                         part["thoughtSignature"] = signature;
                     }
                     _ => parts.push(json!({"text": "", "thoughtSignature": signature})),
                 },
-                Piece::Call(call) => {
+                ReplyPart::Call(call) => {
                     self.names.insert(call.id.clone(), call.name.clone());
                     parts.push(self.call(call, signed));
                     signed = true;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     calls, format,
+    opaque_blocks::{self, ReplyPart},
     parts::{is_web, made, sound, words},
-    weave::{self, Piece},
     wire::{Dialect, Wire, insert, overlay},
 };
 
@@ -69,8 +69,8 @@ fn input(dialect: &Dialect, messages: &[ModelMessage]) -> Json {
                 extra,
                 ..
             } => {
-                let kept = weave::kept(Wire::Responses, &dialect.model, extra.as_ref());
-                let pieces = weave::woven(text, media, tool_calls, kept);
+                let kept = opaque_blocks::of_model(Wire::Responses, &dialect.model, extra.as_ref());
+                let pieces = opaque_blocks::interleaved(text, media, tool_calls, kept);
                 items.extend(pieces.into_iter().map(item));
             }
             ModelMessage::Tool {
@@ -86,13 +86,13 @@ fn input(dialect: &Dialect, messages: &[ModelMessage]) -> Json {
     Json::Array(items)
 }
 
-fn item(piece: Piece<'_>) -> Json {
+fn item(piece: ReplyPart<'_>) -> Json {
     let said = |text: String| json!({"role": "assistant", "content": text});
     match piece {
-        Piece::Text(text) => said(text),
-        Piece::Media(part) => said(made(part)),
-        Piece::Kept(reasoning) => reasoning,
-        Piece::Call(call) => json!({
+        ReplyPart::Text(text) => said(text),
+        ReplyPart::Media(part) => said(made(part)),
+        ReplyPart::Opaque(reasoning) => reasoning,
+        ReplyPart::Call(call) => json!({
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,

@@ -153,17 +153,17 @@ async fn what_will_fail_again_is_not_asked_again() {
 
 #[tokio::test]
 async fn a_silent_server_is_given_up() {
-    let silence = Duration::from_millis(50);
+    let read_timeout = Duration::from_millis(50);
     let begun = Reply::stream(": one moment\n\n").held_open();
     for reply in [Reply::silence(), begun] {
         let mut server = Server::start(vec![reply]).await;
         let settings = ModelSettings {
-            silence,
+            read_timeout,
             retries: 0,
             ..server.settings()
         };
         let error = Remote::new(settings).unwrap().complete(hello()).await;
-        assert_eq!(error, Err(ModelError::Timeout { silence }));
+        assert_eq!(error, Err(ModelError::Timeout { read_timeout }));
         server.client_closes().await;
     }
 }

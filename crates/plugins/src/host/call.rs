@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
-struct Told {
+struct ProgressReport {
     /// In whatever the method counts.
     done: f64,
     /// How much there is to do in all, where that is known.
@@ -17,7 +17,7 @@ struct Told {
 }
 
 pub(super) fn methods() -> Vec<Function> {
-    let progress = |call: Call, told: Told| async move {
+    let progress = |call: Call, told: ProgressReport| async move {
         call.progress.tell(Progress {
             done: told.done,
             total: told.total,

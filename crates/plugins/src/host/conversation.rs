@@ -35,7 +35,7 @@ struct One {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Which {
+struct ConversationFilter {
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -56,7 +56,7 @@ struct Update {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Of {
+struct ConversationRef {
     session: String,
     #[serde(default)]
     id: Option<String>,
@@ -154,7 +154,7 @@ async fn get(store: Store, one: One) -> Result<Value, MethodError> {
     }
 }
 
-async fn list(store: Store, which: Which) -> Result<Value, MethodError> {
+async fn list(store: Store, which: ConversationFilter) -> Result<Value, MethodError> {
     let session: Option<SessionKey> = match which.session.as_deref().map(str::parse) {
         None => None,
         Some(Ok(session)) => Some(session),
@@ -184,13 +184,13 @@ async fn update(store: Store, update: Update) -> Result<Value, MethodError> {
 }
 
 /// False if there is no such conversation.
-async fn delete(store: Store, of: Of) -> Result<Value, MethodError> {
+async fn delete(store: Store, of: ConversationRef) -> Result<Value, MethodError> {
     let session = session_key(&of.session)?;
     let (session, id) = place(&store, session, of.id.as_deref()).await?;
     known(store.conversations().delete(&session, id).await)
 }
 
-async fn switch(store: Store, of: Of) -> Result<Value, MethodError> {
+async fn switch(store: Store, of: ConversationRef) -> Result<Value, MethodError> {
     let session = session_key(&of.session)?;
     let id = of.id.as_deref().unwrap_or_default();
     let id: ConversationId = id
@@ -200,7 +200,7 @@ async fn switch(store: Store, of: Of) -> Result<Value, MethodError> {
     switched.map(|()| Value::Null).map_err(failed)
 }
 
-async fn current(store: Store, of: Of) -> Result<Value, MethodError> {
+async fn current(store: Store, of: ConversationRef) -> Result<Value, MethodError> {
     let Ok(session) = of.session.parse::<SessionKey>() else {
         return Ok(Value::Null);
     };

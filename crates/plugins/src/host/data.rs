@@ -31,7 +31,7 @@ struct Entry {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Which {
+struct DataFilter {
     plugin: String,
     #[serde(default)]
     chat: Option<String>,
@@ -102,7 +102,7 @@ async fn delete(store: Store, key: Key) -> Result<Value, MethodError> {
     existed.map(Value::Bool).map_err(failed)
 }
 
-async fn list(store: Store, which: Which) -> Result<Value, MethodError> {
+async fn list(store: Store, which: DataFilter) -> Result<Value, MethodError> {
     let data = store.plugin_data();
     let found = data.list(&which.plugin, which.chat.as_deref(), which.user.as_deref());
     let entry = |(key, value): (DataKey, String)| {

@@ -12,7 +12,7 @@ use super::{failed, value};
 use crate::context::{dict, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct Made {
+struct MethodCall {
     name: String,
     #[serde(default)]
     positional: Vec<Json>,
@@ -24,7 +24,7 @@ pub(super) fn methods(gate: &Gate) -> Vec<Function> {
     let listing = listing(gate);
     // Weak: the method lives in the gate itself.
     let gate = gate.downgrade();
-    let call = move |call: Call, made: Made| {
+    let call = move |call: Call, made: MethodCall| {
         let gate = gate.upgrade();
         async move {
             let gate = gate.ok_or_else(|| failed("the host is being stopped"))?;
@@ -83,7 +83,7 @@ async fn make(
     gate: &Gate,
     caller: Caller,
     progress: Onlooker,
-    made: Made,
+    made: MethodCall,
 ) -> Result<Value, MethodError> {
     let arguments = Arguments {
         positional: made

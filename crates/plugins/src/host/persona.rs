@@ -15,7 +15,7 @@ struct Name {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Of {
+struct PersonaQuery {
     #[serde(default)]
     session: Option<String>,
 }
@@ -117,7 +117,7 @@ async fn delete(store: Store, name: Name) -> Result<Value, MethodError> {
 }
 
 /// The name of who answers where a conversation has no persona of its own.
-async fn default(store: Store, of: Of) -> Result<Value, MethodError> {
+async fn default(store: Store, of: PersonaQuery) -> Result<Value, MethodError> {
     let session = of.session.and_then(|session| session.parse().ok());
     let persona = store.personas().default(session.as_ref()).await;
     persona.map(|persona| text(persona.name)).map_err(failed)

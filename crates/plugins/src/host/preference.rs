@@ -26,7 +26,7 @@ struct Entry {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Which {
+struct PreferenceFilter {
     #[serde(default)]
     scope: Option<String>,
     #[serde(default)]
@@ -92,7 +92,7 @@ async fn delete(store: Store, key: Key) -> Result<Value, MethodError> {
     existed.await.map(Value::Bool).map_err(failed)
 }
 
-async fn list(store: Store, which: Which) -> Result<Value, MethodError> {
+async fn list(store: Store, which: PreferenceFilter) -> Result<Value, MethodError> {
     let preferences = store.preferences();
     let found = preferences.list(
         which.scope.as_deref(),

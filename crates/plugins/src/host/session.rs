@@ -10,7 +10,7 @@ use super::{failed, leaf, session_key};
 use crate::context::{dict, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct Of {
+struct SessionRequest {
     session: String,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn methods(store: &Store) -> Vec<Function> {
     )]
 }
 
-async fn folders(store: Store, of: Of) -> Result<Value, MethodError> {
+async fn folders(store: Store, of: SessionRequest) -> Result<Value, MethodError> {
     let session = session_key(&of.session)?;
     let home = store.sessions().open(&session).await.map_err(failed)?;
     store.files().session(&home).map_err(failed)?;

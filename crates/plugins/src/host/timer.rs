@@ -51,7 +51,7 @@ struct New {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Of {
+struct TimerFilter {
     #[serde(default)]
     worker: String,
     #[serde(default)]
@@ -81,7 +81,7 @@ pub(super) fn methods(store: &Store, plugins: &Weak<Inner>) -> Vec<Function> {
             setting.clone().set(new)
         })
         .doc("A text that arrives at its time, or a name that plugins are told; the timer's id."),
-        function("timer_list", Kind::Tool, move |_: Call, of: Of| {
+        function("timer_list", Kind::Tool, move |_: Call, of: TimerFilter| {
             listing.clone().list(of)
         })
         .doc("The timers that wait: of a session, or by the name plugins are told."),
@@ -175,7 +175,7 @@ impl Timers {
         }
     }
 
-    async fn list(self, of: Of) -> Result<Value, MethodError> {
+    async fn list(self, of: TimerFilter) -> Result<Value, MethodError> {
         let session = of.session.as_deref().map(session_key).transpose()?;
         let timers = self.store.timers();
         if of.name.is_none()

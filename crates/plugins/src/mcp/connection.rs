@@ -22,8 +22,8 @@ use tokio::{
 use super::{
     McpSettings, Reach,
     child::Process,
-    ears::{Ears, Notice},
     http,
+    notifications::{ClientNotifications, Notice},
     wire::{Onlookers, Wire},
     words,
 };
@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(250);
 const CHECK: Duration = Duration::from_secs(30);
 
 pub(super) struct Connection {
-    service: RunningService<RoleClient, Ears>,
+    service: RunningService<RoleClient, ClientNotifications>,
     reach: Reach,
     onlookers: Onlookers,
     notices: mpsc::Sender<Notice>,
@@ -70,7 +70,7 @@ impl Connection {
         by_hand: bool,
     ) -> Result<(Arc<Connection>, Attendance), String> {
         let (notices, heard) = mpsc::channel(16);
-        let ears = Ears {
+        let notifications = ClientNotifications {
             server: settings.name.clone(),
             notices: notices.clone(),
         };
@@ -98,7 +98,7 @@ impl Connection {
                     transport,
                     onlookers: onlookers.clone(),
                 };
-                match serve_client_with_lifecycle(ears, transport, lifecycle).await {
+                match serve_client_with_lifecycle(notifications, transport, lifecycle).await {
                     Ok(service) => (service, Some(process)),
                     Err(error) => {
                         let ended = process.end().await;
@@ -121,7 +121,7 @@ impl Connection {
                     transport: StreamableHttpClientTransport::with_client(client, config),
                     onlookers: onlookers.clone(),
                 };
-                let served = serve_client_with_lifecycle(ears, transport, lifecycle).await;
+                let served = serve_client_with_lifecycle(notifications, transport, lifecycle).await;
                 (
                     served.map_err(|error| words::of_start(&error, reach))?,
                     None,
@@ -191,7 +191,9 @@ impl Connection {
 }
 
 /// Servers of the newest version tell of changes only who asks for it.
-async fn subscribe(service: &RunningService<RoleClient, Ears>) -> Option<Subscription> {
+async fn subscribe(
+    service: &RunningService<RoleClient, ClientNotifications>,
+) -> Option<Subscription> {
     let info = service.peer_info()?;
     let tools = info.capabilities.tools.as_ref()?;
     if info.protocol_version.has_initialize() || tools.list_changed != Some(true) {

@@ -16,24 +16,24 @@ use serde::Deserialize;
 
 use super::{
     Api,
-    input::Params,
+    input::QueryParams,
     problem::Problem,
     route::{Routes, Verb},
 };
-use callgate_service::{EventEnvelope, Heard, Subscription, Topic, Topics, Wish};
+use callgate_service::{EventEnvelope, EventFilter, StreamEvent, Subscription, Topic, Topics};
 
 const ALIVE: Duration = Duration::from_secs(15);
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
         .add(Verb::Get, "/api/events", "What happens, live", events)
-        .query::<Which>()
+        .query::<EventQuery>()
         .gives::<EventEnvelope>()
         .media("text/event-stream");
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Which {
+struct EventQuery {
     /// Only of this session.
     session: Option<SessionKey>,
     /// Some of turns, runs, jobs, approvals, changes, logs, with commas between them; all but logs
@@ -43,7 +43,7 @@ struct Which {
 
 async fn events(
     State(api): State<Api>,
-    Params(which): Params<Which>,
+    QueryParams(which): QueryParams<EventQuery>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<sse::Event, Infallible>>>, Problem> {
     let topics = which.topics.as_deref().map(Topics::read).transpose();
@@ -51,7 +51,7 @@ async fn events(
         let known: Vec<&str> = Topic::ALL.iter().map(|(_, name)| *name).collect();
         Problem::bad(format!("'{word}' is no topic")).hint(known.join(", "))
     })?;
-    let wish = Wish {
+    let wish = EventFilter {
         session: which.session,
         topics: topics.unwrap_or_default(),
     };
@@ -76,10 +76,10 @@ impl Stream for Events {
     }
 }
 
-fn told(heard: &Heard) -> sse::Event {
+fn told(heard: &StreamEvent) -> sse::Event {
     match heard {
-        Heard::Reset => sse::Event::default().event("reset").data("{}"),
-        Heard::Closing => sse::Event::default().event("closing").data("{}"),
-        Heard::Told { id, text } => sse::Event::default().id(id).data(text),
+        StreamEvent::Reset => sse::Event::default().event("reset").data("{}"),
+        StreamEvent::Closing => sse::Event::default().event("closing").data("{}"),
+        StreamEvent::Event { id, text } => sse::Event::default().id(id).data(text),
     }
 }

@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 use super::problem::Problem;
 
 /// The body.
-pub(super) struct Given<T>(pub(super) T);
+pub(super) struct JsonBody<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Json::from_request(request, state).await {
-            Ok(Json(body)) => Ok(Given(body)),
+            Ok(Json(body)) => Ok(JsonBody(body)),
             Err(rejection) => Err(Problem::bad(rejection.body_text())
                 .hint("GET /api/openapi.json describes every request")),
         }
@@ -26,14 +26,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
 }
 
 /// What stands behind the question mark.
-pub(super) struct Params<T>(pub(super) T);
+pub(super) struct QueryParams<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Query::from_request_parts(parts, state).await {
-            Ok(Query(query)) => Ok(Params(query)),
+            Ok(Query(query)) => Ok(QueryParams(query)),
             Err(rejection) => Err(Problem::bad(rejection.body_text())
                 .hint("GET /api/openapi.json describes every request")),
         }

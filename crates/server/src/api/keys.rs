@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::{
     Api,
     access::{COOKIE, Scope},
-    input::Given,
+    input::JsonBody,
     problem::Problem,
     route::{Routes, Verb},
 };
@@ -47,7 +47,7 @@ struct Login {
 async fn login(
     State(api): State<Api>,
     headers: HeaderMap,
-    Given(login): Given<Login>,
+    JsonBody(login): JsonBody<Login>,
 ) -> Result<Response, Problem> {
     let key = login.key.trim();
     let plain = key

@@ -4,7 +4,7 @@ use axum::{Json as Body, extract::State};
 
 use super::{
     Api, Outcome,
-    input::Given,
+    input::JsonBody,
     route::{Routes, Verb::*},
 };
 use callgate_service::{
@@ -47,7 +47,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
 }
 
-async fn add(State(api): State<Api>, Given(new): Given<NewModel>) -> Outcome<MadeModel> {
+async fn add(State(api): State<Api>, JsonBody(new): JsonBody<NewModel>) -> Outcome<MadeModel> {
     let service = api.service().clone();
     let adding = async move { service.add_model(new).await };
     let made = api.service().detached(adding).await?;
@@ -55,6 +55,6 @@ async fn add(State(api): State<Api>, Given(new): Given<NewModel>) -> Outcome<Mad
     Ok(Body(made))
 }
 
-async fn try_new(State(api): State<Api>, Given(new): Given<NewModel>) -> Outcome<ModelTest> {
+async fn try_new(State(api): State<Api>, JsonBody(new): JsonBody<NewModel>) -> Outcome<ModelTest> {
     Ok(Body(api.service().try_model(new).await?))
 }

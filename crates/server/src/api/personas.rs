@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     Api, Outcome,
     access::Access,
-    input::Params,
+    input::QueryParams,
     route::{Routes, Verb::*},
 };
 
@@ -53,7 +53,7 @@ struct ImportOptions {
 async fn import(
     State(api): State<Api>,
     Extension(access): Extension<Access>,
-    Params(options): Params<ImportOptions>,
+    QueryParams(options): QueryParams<ImportOptions>,
     file: Bytes,
 ) -> Outcome<List<ImportedPersona>> {
     let (name, greeting) = (options.name.as_deref(), options.greeting);

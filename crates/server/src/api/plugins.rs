@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::{
     Api, Outcome,
     access::Access,
-    input::{Given, Params, Path, Raw},
+    input::{JsonBody, Path, QueryParams, Raw},
     problem::Problem,
     route::{Routes, Verb},
 };
@@ -133,7 +133,10 @@ struct Here {
     session: Option<SessionKey>,
 }
 
-async fn list(State(api): State<Api>, Params(at): Params<Where>) -> Outcome<List<PluginView>> {
+async fn list(
+    State(api): State<Api>,
+    QueryParams(at): QueryParams<Where>,
+) -> Outcome<List<PluginView>> {
     let plugins = api.service().plugin_views(at.session.as_ref()).await;
     Ok(Body(at.page.of(plugins, |plugin| plugin.id.clone())?))
 }
@@ -141,7 +144,7 @@ async fn list(State(api): State<Api>, Params(at): Params<Where>) -> Outcome<List
 async fn show(
     State(api): State<Api>,
     Path(id): Path<String>,
-    Params(here): Params<Here>,
+    QueryParams(here): QueryParams<Here>,
 ) -> Outcome<PluginView> {
     found(&api, &id, here.session).await.map(Body)
 }
@@ -165,7 +168,7 @@ struct Switch {
 async fn switch(
     State(api): State<Api>,
     Path(plugin): Path<String>,
-    Given(switch): Given<Switch>,
+    JsonBody(switch): JsonBody<Switch>,
 ) -> Outcome<PluginView> {
     let ask = SwitchPlugin {
         plugin,
@@ -227,7 +230,7 @@ struct Values {
 async fn configure(
     State(api): State<Api>,
     Path(plugin): Path<String>,
-    Given(given): Given<Values>,
+    JsonBody(given): JsonBody<Values>,
 ) -> Outcome<PluginConfig> {
     let ask = ConfigurePlugin {
         plugin,
@@ -250,7 +253,7 @@ struct Lines {
 async fn logs(
     State(api): State<Api>,
     Path(plugin): Path<String>,
-    Params(lines): Params<Lines>,
+    QueryParams(lines): QueryParams<Lines>,
 ) -> Outcome<PluginLogs> {
     let limit = lines.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
     let ask = WhichPlugin { plugin, limit };
@@ -272,7 +275,7 @@ struct Install {
     with: Vec<String>,
 }
 
-async fn install(State(api): State<Api>, Given(given): Given<Install>) -> Outcome<Job> {
+async fn install(State(api): State<Api>, JsonBody(given): JsonBody<Install>) -> Outcome<Job> {
     if given.source.trim().is_empty() {
         let hint = "give a folder, a file or the URL of a repository";
         return Err(Problem::bad("there is nothing to install").hint(hint));
@@ -298,7 +301,7 @@ struct Upload {
 
 async fn upload(
     State(api): State<Api>,
-    Params(given): Params<Upload>,
+    QueryParams(given): QueryParams<Upload>,
     Raw(archive): Raw,
 ) -> Outcome<Job> {
     if !archive.starts_with(b"PK") {
@@ -326,7 +329,7 @@ struct New {
     name: String,
 }
 
-async fn make(State(api): State<Api>, Given(new): Given<New>) -> Outcome<Job> {
+async fn make(State(api): State<Api>, JsonBody(new): JsonBody<New>) -> Outcome<Job> {
     let title = new.name.clone();
     let ask = |say| InstallPlugin {
         source: PluginSource::New,
@@ -356,7 +359,7 @@ fn begin(
     })
 }
 
-async fn jobs(State(api): State<Api>, Params(page): Params<Page>) -> Outcome<List<Job>> {
+async fn jobs(State(api): State<Api>, QueryParams(page): QueryParams<Page>) -> Outcome<List<Job>> {
     Ok(Body(page.of(api.jobs().list(), |job| job.id.clone())?))
 }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::access::MOST_UNKNOWN;
 use callgate_service::{ErrorCode, Hint, Listing, ServiceError};
 
-use crate::unknown::Untaken;
+use crate::unknown::BodyRefusal;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Problem {
@@ -78,14 +78,14 @@ impl Problem {
     }
 
     /// Of somebody who has shown no key.
-    pub(super) fn untaken(why: Untaken) -> Self {
+    pub(super) fn untaken(why: BodyRefusal) -> Self {
         match why {
-            Untaken::TooLarge => {
+            BodyRefusal::TooLarge => {
                 let title = format!("without a key at most {} bytes are taken", MOST_UNKNOWN);
                 Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", title)
                     .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
             }
-            Untaken::TooSlow => {
+            BodyRefusal::TooSlow => {
                 let title = "the request took too long to arrive";
                 Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", title).hint("send it again")
             }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::{
     Api, Outcome,
     access::Access,
-    input::{Given, Path},
+    input::{JsonBody, Path},
     operation::unreadable,
     problem::Problem,
     route::{Routes, Verb::*},
@@ -61,7 +61,7 @@ async fn send_message(
     Extension(access): Extension<Access>,
     Path(session): Path<SessionKey>,
     headers: HeaderMap,
-    Given(mut message): Given<Map<String, Json>>,
+    JsonBody(mut message): JsonBody<Map<String, Json>>,
 ) -> Outcome<SendMessageResponse> {
     message.insert("session".to_owned(), session.to_string().into());
     if let Some(name) = headers.get(IDEMPOTENCY_KEY) {

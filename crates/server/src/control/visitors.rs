@@ -6,25 +6,25 @@ use tokio::sync::watch;
 
 /// Counts requests in progress. A watch, since closing must neither miss a visitor that has just
 /// come nor shut the door on one: both change the same state.
-pub(super) struct Visitors(watch::Sender<Visiting>);
+pub(super) struct ActiveRequests(watch::Sender<RequestCount>);
 
 #[derive(Default)]
-struct Visiting {
+struct RequestCount {
     inside: usize,
     ever: bool,
     closed: bool,
 }
 
-pub(super) struct Visit(Arc<Visitors>);
+pub(super) struct ActiveRequest(Arc<ActiveRequests>);
 
-impl Default for Visitors {
+impl Default for ActiveRequests {
     fn default() -> Self {
-        Visitors(watch::Sender::new(Visiting::default()))
+        ActiveRequests(watch::Sender::new(RequestCount::default()))
     }
 }
 
-impl Visitors {
-    pub(super) fn enter(self: &Arc<Self>) -> Option<Visit> {
+impl ActiveRequests {
+    pub(super) fn enter(self: &Arc<Self>) -> Option<ActiveRequest> {
         let open = self.0.send_if_modified(|state| {
             if !state.closed {
                 state.inside += 1;
@@ -32,7 +32,7 @@ impl Visitors {
             }
             !state.closed
         });
-        open.then(|| Visit(Arc::clone(self)))
+        open.then(|| ActiveRequest(Arc::clone(self)))
     }
 
     /// Returns when nobody is inside and nobody can come any more; true if somebody ever came.
@@ -52,7 +52,7 @@ impl Visitors {
     }
 }
 
-impl Drop for Visit {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.0.0.send_modify(|state| state.inside -= 1);
     }

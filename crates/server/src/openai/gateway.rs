@@ -38,11 +38,11 @@ pub(super) struct Gateway {
     /// Where plugins reach us.
     address: OnceCell<SocketAddr>,
     /// A mutex, held for a look.
-    lent: Mutex<Lent>,
+    lent: Mutex<LentKeys>,
 }
 
 #[derive(Default)]
-struct Lent {
+struct LentKeys {
     /// By their text.
     keys: HashMap<String, Asker>,
     /// The key of each.
@@ -58,7 +58,7 @@ struct Borrower {
     session: SessionKey,
 }
 
-impl Lent {
+impl LentKeys {
     /// Keys of those that have gone are void.
     fn settle(&mut self) {
         use broadcast::error::TryRecvError;
@@ -91,7 +91,7 @@ impl Gateway {
         self.settled().departures = Some(gate.departures());
     }
 
-    fn settled(&self) -> MutexGuard<'_, Lent> {
+    fn settled(&self) -> MutexGuard<'_, LentKeys> {
         let mut lent = self.lent.lock();
         lent.settle();
         lent

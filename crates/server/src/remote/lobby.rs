@@ -16,7 +16,7 @@ use axum::{
 use parking_lot::Mutex;
 
 use super::line::Engine;
-use crate::unknown::{Untaken, taken};
+use crate::unknown::{BodyRefusal, taken};
 
 /// Connections without a seat that one address may have. Taking one is a matter of moments, so that
 /// many behind one proxy get along with it.
@@ -97,7 +97,7 @@ pub(super) async fn small_until_seated(
     }
     match taken(request, MOST).await {
         Ok(request) => next.run(request).await,
-        Err(Untaken::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
-        Err(Untaken::TooSlow) => StatusCode::REQUEST_TIMEOUT.into_response(),
+        Err(BodyRefusal::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(BodyRefusal::TooSlow) => StatusCode::REQUEST_TIMEOUT.into_response(),
     }
 }

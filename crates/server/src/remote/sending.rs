@@ -44,12 +44,12 @@ pub(super) fn send_file(
         return (StatusCode::NOT_MODIFIED, answer).into_response();
     }
     let (status, start, length) = match range(headers, &tag, size) {
-        Asked::Whole => (StatusCode::OK, 0, size),
-        Asked::Part { start, end } => {
+        RequestedRange::Whole => (StatusCode::OK, 0, size),
+        RequestedRange::Part { start, end } => {
             put(header::CONTENT_RANGE, format!("bytes {start}-{end}/{size}"));
             (StatusCode::PARTIAL_CONTENT, start, end - start + 1)
         }
-        Asked::Beyond => {
+        RequestedRange::Beyond => {
             put(header::CONTENT_RANGE, format!("bytes */{size}"));
             return (StatusCode::RANGE_NOT_SATISFIABLE, answer).into_response();
         }
@@ -100,7 +100,7 @@ fn names_tag(headers: &HeaderMap, name: HeaderName, tag: &str) -> bool {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum RequestedRange {
     Whole,
     /// Both included.
     Part {
@@ -111,7 +111,7 @@ enum Asked {
 }
 
 /// Of several ranges, or what cannot be read, the whole is sent, as the protocol allows.
-fn range(headers: &HeaderMap, tag: &str, size: u64) -> Asked {
+fn range(headers: &HeaderMap, tag: &str, size: u64) -> RequestedRange {
     let asked = headers.get(header::RANGE).and_then(|it| it.to_str().ok());
     let stale =
         headers.contains_key(header::IF_RANGE) && !names_tag(headers, header::IF_RANGE, tag);
@@ -120,22 +120,22 @@ fn range(headers: &HeaderMap, tag: &str, size: u64) -> Asked {
         .filter(|_| !stale)
         .and_then(|spec| spec.split_once('-'))
     else {
-        return Asked::Whole;
+        return RequestedRange::Whole;
     };
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let (start, end) = match (number(first), number(last)) {
         (Some(start), Some(end)) if start <= end => (start, end.min(size.saturating_sub(1))),
         (Some(start), None) if last.trim().is_empty() => (start, size.saturating_sub(1)),
-        (None, Some(0)) if first.trim().is_empty() => return Asked::Beyond,
+        (None, Some(0)) if first.trim().is_empty() => return RequestedRange::Beyond,
         (None, Some(suffix)) if first.trim().is_empty() => {
             (size.saturating_sub(suffix), size.saturating_sub(1))
         }
-        _ => return Asked::Whole,
+        _ => return RequestedRange::Whole,
     };
     if start < size {
-        Asked::Part { start, end }
+        RequestedRange::Part { start, end }
     } else {
-        Asked::Beyond
+        RequestedRange::Beyond
     }
 }
 
@@ -180,25 +180,25 @@ mod tests {
             let headers = HeaderMap::from_iter([(header::RANGE, text.parse().unwrap())]);
             range(&headers, "\"t\"", 10)
         };
-        let part = |start, end| Asked::Part { start, end };
+        let part = |start, end| RequestedRange::Part { start, end };
         for (text, expect) in [
             ("bytes=0-3", part(0, 3)),
             ("bytes=5-", part(5, 9)),
             ("bytes=-3", part(7, 9)),
             ("bytes=-99", part(0, 9)),
             ("bytes=2-99", part(2, 9)),
-            ("bytes=10-", Asked::Beyond),
-            ("bytes=-0", Asked::Beyond),
-            ("bytes=4-2", Asked::Whole),
-            ("bytes=0-1,3-4", Asked::Whole),
-            ("lines=0-3", Asked::Whole),
-            ("bytes=a-b", Asked::Whole),
+            ("bytes=10-", RequestedRange::Beyond),
+            ("bytes=-0", RequestedRange::Beyond),
+            ("bytes=4-2", RequestedRange::Whole),
+            ("bytes=0-1,3-4", RequestedRange::Whole),
+            ("lines=0-3", RequestedRange::Whole),
+            ("bytes=a-b", RequestedRange::Whole),
         ] {
             assert_eq!(asked(text), expect, "{text}");
         }
-        assert_eq!(range(&HeaderMap::new(), "\"t\"", 10), Asked::Whole);
+        assert_eq!(range(&HeaderMap::new(), "\"t\"", 10), RequestedRange::Whole);
         let empty = HeaderMap::from_iter([(header::RANGE, "bytes=0-".parse().unwrap())]);
-        assert_eq!(range(&empty, "\"t\"", 0), Asked::Beyond);
+        assert_eq!(range(&empty, "\"t\"", 0), RequestedRange::Beyond);
     }
 
     #[test]
@@ -207,10 +207,10 @@ mod tests {
             (header::RANGE, "bytes=0-3".parse().unwrap()),
             (header::IF_RANGE, "\"old\"".parse().unwrap()),
         ]);
-        assert_eq!(range(&headers, "\"new\"", 10), Asked::Whole);
+        assert_eq!(range(&headers, "\"new\"", 10), RequestedRange::Whole);
         assert_eq!(
             range(&headers, "\"old\"", 10),
-            Asked::Part { start: 0, end: 3 }
+            RequestedRange::Part { start: 0, end: 3 }
         );
     }
 }

@@ -1,4 +1,4 @@
-//! [`Wanted`]: a model as somebody wants it, put together with what is known of its provider, and
+//! [`ModelDraft`]: a model as somebody wants it, put together with what is known of its provider, and
 //! tried before it is written down.
 
 use callgate_contract::Model;
@@ -12,7 +12,7 @@ use crate::{
 
 /// What is not said is the provider's.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct ModelDraft {
     pub id: String,
     pub provider: Option<String>,
     pub base_url: Option<String>,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for KeyFrom {
     }
 }
 
-impl Wanted {
+impl ModelDraft {
     /// Does it go with the models that are configured?
     pub fn fits(&self, config: &Config) -> Result<(), ServiceError> {
         let listed = |id: &str| config.models.list.iter().any(|entry| entry.id() == id);

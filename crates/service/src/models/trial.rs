@@ -35,7 +35,9 @@ pub async fn ask(id: &str, model: &dyn Model, embeds: bool) -> Verdict {
         let reply = model.complete(ModelRequest::new(vec![question])).await?;
         Ok((reply.text, reply.usage))
     };
-    let timeout = ModelError::Timeout { silence: PATIENCE };
+    let timeout = ModelError::Timeout {
+        read_timeout: PATIENCE,
+    };
     let answer = tokio::time::timeout(PATIENCE, asked).await;
     let answer = answer.unwrap_or(Err(timeout));
     let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -53,7 +53,7 @@ impl Drop for Listening {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct ProgressReport {
     request_id: Uuid,
     #[serde(flatten)]
     progress: Progress,
@@ -61,7 +61,7 @@ struct Told {
 
 /// A client tells of a function of its own; what it says of others' is nothing.
 pub(super) async fn told(call: Call) {
-    let Ok(told) = Told::deserialize(call.first()) else {
+    let Ok(told) = ProgressReport::deserialize(call.first()) else {
         return;
     };
     let asking = &call.remote.offers().asking;

@@ -9,14 +9,18 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::Service;
 use crate::{
-    Event, Hear, ServiceError,
+    Event, EventListener, ServiceError,
     operations::{AnsweredApproval, ContinuedReport},
 };
 
 impl Service {
     /// What waits in the session, then what is asked and answered there. Never returns: it is raced
     /// against what it accompanies.
-    pub(super) async fn tell_approvals(&self, session: &SessionKey, hear: &Hear) -> Infallible {
+    pub(super) async fn tell_approvals(
+        &self,
+        session: &SessionKey,
+        hear: &EventListener,
+    ) -> Infallible {
         // Heard before it is read, so that nothing falls in between.
         let mut news = self.gate.approvals();
         let tell = |approval: Approval| hear(Event::Approval(Box::new(approval.into())));

@@ -8,7 +8,8 @@ use tokio::net::UnixStream;
 use super::Service;
 
 /// Passes one request through the connection; the status of the answer.
-pub type Passing = Box<dyn FnOnce(UnixStream) -> BoxFuture<'static, Result<u16, String>> + Send>;
+pub type ForwardRequest =
+    Box<dyn FnOnce(UnixStream) -> BoxFuture<'static, Result<u16, String>> + Send>;
 
 /// A request to a plugin's route.
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ pub struct Visit {
 }
 
 #[derive(Clone, Debug)]
-pub enum Unpassed {
+pub enum PluginWebError {
     /// There is no such plugin.
     Missing(String),
     /// It did not answer.
@@ -37,10 +38,14 @@ pub struct Webhook {
 
 impl Service {
     /// A call by the plugin: it acts for whoever asks, and on its own account.
-    pub async fn visit_plugin(&self, visit: Visit, pass: Passing) -> Result<(), Unpassed> {
+    pub async fn visit_plugin(
+        &self,
+        visit: Visit,
+        pass: ForwardRequest,
+    ) -> Result<(), PluginWebError> {
         self.with_plugins().await;
         let plugin = visit.plugin;
-        let missing = || Unpassed::Missing(format!("no plugin '{plugin}' is loaded"));
+        let missing = || PluginWebError::Missing(format!("no plugin '{plugin}' is loaded"));
         let worker = self.plugins().worker_of(&plugin).ok_or_else(missing)?;
         let shown = vec![
             ("method".to_owned(), Value::from(visit.method)),
@@ -55,7 +60,7 @@ impl Service {
         };
         let plugins = self.plugins();
         let passed = plugins.on_record(&worker, &plugin, "route", shown, work);
-        let failed = |error: MethodError| Unpassed::Failed(error.message);
+        let failed = |error: MethodError| PluginWebError::Failed(error.message);
         passed.await.map(drop).map_err(failed)
     }
 

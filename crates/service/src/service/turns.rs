@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
-    Event, Hear, Live, Principal, ServiceError,
+    Event, EventListener, Live, Principal, ServiceError,
     operations::{ContinuedTurn, SendMessage, SentMessage},
     remote::OPERATOR,
 };
@@ -193,14 +193,14 @@ impl Service {
         };
         if answering {
             tokio::spawn(async move {
-                if let Err(error) = agent.go_on_after(approval, watch).await {
+                if let Err(error) = agent.resume_after_approval(approval, watch).await {
                     tracing::warn!(turn = %turn.0, %error, "a turn could not go on");
                 }
             });
             return Ok(None);
         }
         let messages: Arc<Mutex<Vec<Message>>> = Arc::default();
-        let hear: Hear = {
+        let hear: EventListener = {
             let messages = messages.clone();
             Arc::new(move |event| {
                 if let Event::Message(message) = event {
@@ -210,7 +210,7 @@ impl Service {
             })
         };
         let _listening = self.live.listen(&session, hear);
-        agent.go_on_after(approval, watch).await?;
+        agent.resume_after_approval(approval, watch).await?;
         let finish = self.store.turns().get(turn).await?.finish;
         let stop = finish.map_or(json!("approval"), |finish| json!(finish.stop));
         Ok(Some(ContinuedTurn {
@@ -244,7 +244,7 @@ struct Seen(Arc<Mutex<(Vec<CallReport>, Option<TurnReport>)>>);
 
 impl Seen {
     /// Told to those who subscribed, too.
-    fn watch(&self, live: Arc<Live>, session: SessionKey, hear: Option<Hear>) -> Watch {
+    fn watch(&self, live: Arc<Live>, session: SessionKey, hear: Option<EventListener>) -> Watch {
         let seen = self.0.clone();
         Watch::new(move |event| {
             match &event {

@@ -8,7 +8,7 @@ use callgate_agent::{CallReport, TurnEvent, extract, sure_words};
 use callgate_contract::{Mode, Part, Progress, TurnStop};
 use parking_lot::Mutex;
 
-use callgate_service::{Hear, request::Event};
+use callgate_service::{EventListener, request::Event};
 
 use crate::{
     commands::send::show_parts,
@@ -40,7 +40,7 @@ impl Screen {
         }
     }
 
-    pub fn ear(screen: &Arc<Self>) -> Hear {
+    pub fn ear(screen: &Arc<Self>) -> EventListener {
         let screen = Arc::clone(screen);
         Arc::new(move |event| {
             match event {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use callgate_service::{
     config::Config,
-    models::{KeyFrom, Wanted, tried},
+    models::{KeyFrom, ModelDraft, tried},
 };
 
 use crate::{
@@ -24,7 +24,7 @@ const LONGEST_KEY: u64 = 16 << 10;
 pub(super) async fn perform(common: &Common, new: AddModel) -> Result<ExitCode, Failure> {
     let known = common.settings()?;
     let check = !new.no_check;
-    let wanted = Wanted {
+    let wanted = ModelDraft {
         id: new.id,
         provider: new.provider,
         base_url: new.base_url,
@@ -41,7 +41,7 @@ pub(super) async fn perform(common: &Common, new: AddModel) -> Result<ExitCode, 
         (false, Some(name)) => Some(KeyFrom::Variable(name)),
         (false, None) => None,
     };
-    let (entry, read) = Wanted { key, ..wanted }.put_together()?;
+    let (entry, read) = ModelDraft { key, ..wanted }.put_together()?;
     let (id, wire, name) = (
         read.id.clone(),
         read.wire().to_string(),

@@ -155,7 +155,7 @@ fn a_plugin_is_installed_configured_switched_and_removed() {
     assert_eq!(
         site.ask("POST", "/api/methods/town/call", Some(json!({})))
             .0,
-        422
+        404
     );
     let on = json!({ "enabled": true, "session": here });
     site.done("PATCH", "/api/plugins/town", Some(on));

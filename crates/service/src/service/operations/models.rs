@@ -14,7 +14,7 @@ use toml::Value;
 use crate::Service;
 use crate::{
     config::Edit,
-    models::{KeyFrom, Wanted, ask, tried},
+    models::{KeyFrom, ModelDraft, ask, tried},
 };
 
 impl Service {
@@ -185,14 +185,14 @@ fn unknown(id: &str) -> ServiceError {
     ServiceError::not_found(format!("no model '{id}'"), Listing::Models)
 }
 
-fn wanted(new: NewModel) -> Wanted {
+fn wanted(new: NewModel) -> ModelDraft {
     let said = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let key = match (said(new.key), said(new.key_env)) {
         (Some(key), _) => Some(KeyFrom::Itself(key.trim().to_owned())),
         (None, Some(name)) => Some(KeyFrom::Variable(name)),
         (None, None) => None,
     };
-    Wanted {
+    ModelDraft {
         id: new.id,
         provider: said(new.provider),
         base_url: said(new.base_url),

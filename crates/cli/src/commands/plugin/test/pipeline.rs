@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value as Json};
 use tokio::time::{Instant, sleep};
 
-use callgate_service::{Hear, Service, request::Event};
+use callgate_service::{EventListener, Service, request::Event};
 
 /// Beyond it a step has hung.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -53,7 +53,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
     };
     // A mutex, since messages leave from any task.
     let sent: Arc<Mutex<Vec<Vec<Part>>>> = Arc::default();
-    let hear: Hear = {
+    let hear: EventListener = {
         let sent = sent.clone();
         Arc::new(move |event| {
             if let Event::Message(message) = event {

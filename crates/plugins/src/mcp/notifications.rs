@@ -1,4 +1,4 @@
-//! [`Ears`]: what a server tells us by itself. It may not ask us for anything: nobody is there to
+//! [`ClientNotifications`]: what a server tells us by itself. It may not ask us for anything: nobody is there to
 //! answer in the operator's place.
 
 use rmcp::{
@@ -8,7 +8,7 @@ use rmcp::{
 };
 use tokio::sync::mpsc;
 
-pub(super) struct Ears {
+pub(super) struct ClientNotifications {
     pub(super) server: String,
     pub(super) notices: mpsc::Sender<Notice>,
 }
@@ -19,7 +19,7 @@ pub(super) enum Notice {
     Lost(String),
 }
 
-impl ClientHandler for Ears {
+impl ClientHandler for ClientNotifications {
     fn get_info(&self) -> ClientConfig {
         let ourselves = Implementation::new("callgate", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), ourselves)

@@ -1,5 +1,5 @@
 //! What providers want back unchanged (thoughts they signed or encrypted) and where in a reply it
-//! stood. A reply's text and calls are kept apart from it and woven together again for the wire.
+//! stood. A reply's text and calls are kept apart from it and interleaved together again for the wire.
 
 use callgate_contract::{Part, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::wire::Wire;
 
 /// A block, and how much of the reply came before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct OpaqueBlock {
     /// In characters.
     pub(crate) text: usize,
     #[serde(default)]
@@ -20,15 +20,15 @@ pub(crate) struct Kept {
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum ReplyPart<'a> {
     Text(String),
     Media(&'a Part),
     Call(&'a ToolCall),
-    Kept(Json),
+    Opaque(Json),
 }
 
 /// The `extra` of a reply.
-pub(crate) fn extra(wire: Wire, model: &str, kept: Vec<Kept>) -> Option<Json> {
+pub(crate) fn extra(wire: Wire, model: &str, kept: Vec<OpaqueBlock>) -> Option<Json> {
     if kept.is_empty() {
         return None;
     }
@@ -38,7 +38,7 @@ pub(crate) fn extra(wire: Wire, model: &str, kept: Vec<Kept>) -> Option<Json> {
 }
 
 /// What this very model left in `extra`: no other can read it, and most refuse it.
-pub(crate) fn kept(wire: Wire, model: &str, extra: Option<&Json>) -> Vec<Kept> {
+pub(crate) fn of_model(wire: Wire, model: &str, extra: Option<&Json>) -> Vec<OpaqueBlock> {
     let left = extra.and_then(|extra| extra.get(wire.to_string()));
     let own = left.filter(|left| left.get("model").and_then(Json::as_str) == Some(model));
     let kept = own.and_then(|own| own.get("kept")).cloned();
@@ -48,17 +48,17 @@ pub(crate) fn kept(wire: Wire, model: &str, extra: Option<&Json>) -> Vec<Kept> {
 
 /// Text, then media, then calls, with each block where it was. A text that was changed since may be
 /// shorter than a block's place: then the block comes after it.
-pub(crate) fn woven<'a>(
+pub(crate) fn interleaved<'a>(
     text: &str,
     media: &'a [Part],
     calls: &'a [ToolCall],
-    kept: Vec<Kept>,
-) -> Vec<Piece<'a>> {
+    kept: Vec<OpaqueBlock>,
+) -> Vec<ReplyPart<'a>> {
     let mut pieces = Vec::new();
     let (mut rest, mut told) = (text, 0);
     let (mut media, mut shown) = (media, 0);
     let (mut calls, mut called) = (calls, 0);
-    let end = Kept {
+    let end = OpaqueBlock {
         text: usize::MAX,
         media: usize::MAX,
         calls: usize::MAX,
@@ -67,17 +67,17 @@ pub(crate) fn woven<'a>(
     for kept in kept.into_iter().chain([end]) {
         let (before, after) = cut(rest, kept.text.saturating_sub(told));
         if !before.is_empty() {
-            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(ReplyPart::Text(before.to_owned()));
         }
         (rest, told) = (after, told.max(kept.text));
         let (before, after) = media.split_at(media.len().min(kept.media.saturating_sub(shown)));
-        pieces.extend(before.iter().map(Piece::Media));
+        pieces.extend(before.iter().map(ReplyPart::Media));
         (media, shown) = (after, shown.max(kept.media));
         let (before, after) = calls.split_at(calls.len().min(kept.calls.saturating_sub(called)));
-        pieces.extend(before.iter().map(Piece::Call));
+        pieces.extend(before.iter().map(ReplyPart::Call));
         (calls, called) = (after, called.max(kept.calls));
         if !kept.block.is_null() {
-            pieces.push(Piece::Kept(kept.block));
+            pieces.push(ReplyPart::Opaque(kept.block));
         }
     }
     pieces
@@ -104,8 +104,8 @@ mod tests {
         }
     }
 
-    fn at(text: usize, calls: usize, block: &str) -> Kept {
-        Kept {
+    fn at(text: usize, calls: usize, block: &str) -> OpaqueBlock {
+        OpaqueBlock {
             text,
             media: 0,
             calls,
@@ -113,13 +113,13 @@ mod tests {
         }
     }
 
-    fn order(text: &str, calls: &[ToolCall], kept: Vec<Kept>) -> Vec<String> {
-        let pieces = woven(text, &[], calls, kept);
-        let word = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Call(call) => call.id.clone(),
-            Piece::Kept(block) => block.as_str().unwrap().to_owned(),
-            Piece::Media(_) => "media".into(),
+    fn order(text: &str, calls: &[ToolCall], kept: Vec<OpaqueBlock>) -> Vec<String> {
+        let pieces = interleaved(text, &[], calls, kept);
+        let word = |piece: &ReplyPart| match piece {
+            ReplyPart::Text(text) => text.clone(),
+            ReplyPart::Call(call) => call.id.clone(),
+            ReplyPart::Opaque(block) => block.as_str().unwrap().to_owned(),
+            ReplyPart::Media(_) => "media".into(),
         };
         pieces.iter().map(word).collect()
     }
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn only_the_same_model_gets_it_back() {
         let extra = extra(Wire::Anthropic, "opus", vec![at(0, 0, "[1]")]);
-        let kept = |wire, model| kept(wire, model, extra.as_ref()).len();
-        assert_eq!(kept(Wire::Anthropic, "opus"), 1);
-        assert_eq!(kept(Wire::Anthropic, "haiku"), 0);
-        assert_eq!(kept(Wire::Gemini, "opus"), 0);
+        let count = |wire, model| of_model(wire, model, extra.as_ref()).len();
+        assert_eq!(count(Wire::Anthropic, "opus"), 1);
+        assert_eq!(count(Wire::Anthropic, "haiku"), 0);
+        assert_eq!(count(Wire::Gemini, "opus"), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Shape`]: how a turn differs from the usual where a plugin asked for it: other words, tools of
+//! [`TurnOptions`]: how a turn differs from the usual where a plugin asked for it: other words, tools of
 //! its own, and the plugin itself as a companion that hears, changes and delivers.
 
 use std::{sync::Arc, time::Duration};
@@ -20,7 +20,7 @@ use crate::{
 
 /// What is `None` is as usual.
 #[derive(Default)]
-pub(crate) struct Shape {
+pub(crate) struct TurnOptions {
     /// Before the persona's words and ours.
     pub(crate) system: Option<String>,
     /// In place of the conversation's history.
@@ -164,7 +164,7 @@ impl Turn {
     /// The methods of a round and how the model sees them: a tool as the plugin describes it, a method
     /// that it only named as the gate declares it.
     pub(crate) fn offered(&mut self) -> Option<Offered> {
-        let tools = self.shape.tools.clone()?;
+        let tools = self.options.tools.clone()?;
         let found = tools.into_iter();
         let found = found.filter_map(|tool| self.method_of(&tool).map(|method| (tool, method)));
         let found: Vec<(Tool, Arc<dyn Method>)> = found.collect();
@@ -195,20 +195,20 @@ impl Turn {
     }
 
     pub(crate) fn ad_hoc(&self, name: &str) -> Option<&AdHoc> {
-        let tools = self.shape.tools.as_ref()?;
+        let tools = self.options.tools.as_ref()?;
         let tool = tools.iter().find(|tool| tool.spec.name == name)?;
         tool.ad_hoc.as_ref()
     }
 
     /// A plugin said which tools there are, and it is none of them.
     pub(crate) fn is_withheld(&self, name: &str) -> bool {
-        let tools = self.shape.tools.as_ref();
+        let tools = self.options.tools.as_ref();
         tools.is_some_and(|tools| tools.iter().all(|tool| tool.spec.name != name))
     }
 
     /// Text of a round that goes on.
     pub(crate) async fn tell_text(&self, text: &str) {
-        if let Some(companion) = &self.shape.companion
+        if let Some(companion) = &self.options.companion
             && !text.trim().is_empty()
             && let Err(error) = companion
                 .tell(json!({"type": "text", "text": text, "final": false}))
@@ -220,7 +220,7 @@ impl Turn {
 
     /// True if the companion has taken the answer.
     pub(crate) async fn hand_over(&self, stop: TurnStop, answer: &[Part]) -> bool {
-        match &self.shape.companion {
+        match &self.options.companion {
             Some(companion) if companion.delivers => {
                 let item = json!({
                     "type": "text", "text": text_of(answer),
@@ -244,7 +244,7 @@ impl Turn {
     /// Lets the companion change what the first round is asked. `said` is what the user said; what
     /// the conversation keeps of it comes back.
     pub(crate) async fn show_request(&mut self, said: Vec<Part>) -> Vec<Part> {
-        let Some(companion) = self.shape.companion.as_ref().filter(|c| c.sees_request) else {
+        let Some(companion) = self.options.companion.as_ref().filter(|c| c.sees_request) else {
             return said;
         };
         let messages = &self.request.messages;
@@ -270,7 +270,7 @@ impl Turn {
         }});
         match companion.ask("request", shown).await {
             Ok(changed) if changed["stop"] == true => {
-                self.shape.stopped = true;
+                self.options.stopped = true;
                 said
             }
             Ok(changed) => {
@@ -321,7 +321,7 @@ impl Turn {
     }
 
     fn tool_names(&self) -> Vec<String> {
-        let methods: Vec<Arc<dyn Method>> = match &self.shape.tools {
+        let methods: Vec<Arc<dyn Method>> = match &self.options.tools {
             Some(tools) => tools
                 .iter()
                 .filter_map(|tool| self.method_of(tool))
@@ -367,11 +367,11 @@ impl Turn {
             self.model = model.clone();
         }
         if let Some(tools) = changed.get("tools").filter(|tools| tools.is_array())
-            && let Some(companion) = &self.shape.companion
+            && let Some(companion) = &self.options.companion
         {
             match crate::host::offered(tools, &companion.peer, &companion.reference) {
                 Ok(tools) => {
-                    self.shape.tools = Some(tools);
+                    self.options.tools = Some(tools);
                     self.withhold();
                 }
                 Err(error) => tracing::warn!(%error, "a plugin's tools are left out"),
@@ -392,7 +392,7 @@ impl Turn {
             return;
         }
         let before = self.system_prompt();
-        self.shape.withheld = left_out;
+        self.options.withheld = left_out;
         let after = self.system_prompt();
         if let Some(ModelMessage::System { text }) = self.request.messages.first_mut() {
             *text = text.replacen(&before, &after, 1);

@@ -1,4 +1,4 @@
-//! [`Occasion`]: why a turn begins, and its beginning: under the session's lease it takes every message
+//! [`TurnTrigger`]: why a turn begins, and its beginning: under the session's lease it takes every message
 //! that waits, and persona, mode and model are chosen.
 
 use callgate_contract::{Cancel, ConversationId, Mode, Part, Role, SessionKey};
@@ -8,11 +8,11 @@ use super::{Arrived, Override, lease::Leased, sessions::Answering};
 use crate::{
     Agent, TurnAsk, TurnError, Watch,
     compact::Asker,
-    turn::{Shape, words_of},
+    turn::{TurnOptions, words_of},
 };
 
 /// Why a turn begins.
-pub(crate) struct Occasion {
+pub(crate) struct TurnTrigger {
     session: SessionKey,
     user: String,
     role: Role,
@@ -29,12 +29,12 @@ pub(crate) struct Occasion {
     pub(crate) overrule: Override,
     pub(crate) watch: Watch,
     pub(crate) cancel: Cancel,
-    pub(crate) shape: Shape,
+    pub(crate) options: TurnOptions,
 }
 
-impl Occasion {
+impl TurnTrigger {
     pub(crate) fn new(session: SessionKey, user: String, role: Role) -> Self {
-        Occasion {
+        TurnTrigger {
             session,
             user,
             role,
@@ -46,7 +46,7 @@ impl Occasion {
             overrule: Override::default(),
             watch: Watch::default(),
             cancel: Cancel::default(),
-            shape: Shape::default(),
+            options: TurnOptions::default(),
         }
     }
 }
@@ -61,26 +61,26 @@ impl Agent {
     ) -> Result<Arrived, TurnError> {
         let sender = row.sender.as_ref();
         let user = sender.map_or_else(String::new, |sender| sender.id.clone());
-        let mut occasion = Occasion::new(row.session.clone(), user, role);
-        occasion.waits = Some(row.id);
-        occasion.watch = watch;
-        self.answer_on(occasion).await
+        let mut trigger = TurnTrigger::new(row.session.clone(), user, role);
+        trigger.waits = Some(row.id);
+        trigger.watch = watch;
+        self.answer_on(trigger).await
     }
 
     /// One turn at a time in a session: the others wait here.
-    pub(crate) async fn answer_on(&self, occasion: Occasion) -> Result<Arrived, TurnError> {
-        let answering = self.sessions().of(&occasion.session);
-        let lease = self.lease(&occasion.session, &answering).await?;
+    pub(crate) async fn answer_on(&self, trigger: TurnTrigger) -> Result<Arrived, TurnError> {
+        let answering = self.sessions().of(&trigger.session);
+        let lease = self.lease(&trigger.session, &answering).await?;
         if self.sessions().under_way.is_closed() {
             lease.give_up().await;
             return Ok(Arrived::Joined);
         }
         let _going = self.sessions().under_way.enter();
         let open = self
-            .finish_open_turns(&occasion.session, &answering, lease.was_left())
+            .finish_open_turns(&trigger.session, &answering, lease.was_left())
             .await;
         let arrived = match open {
-            Ok(()) => self.answer_under(&lease, &answering, occasion).await,
+            Ok(()) => self.answer_under(&lease, &answering, trigger).await,
             Err(error) => Err(error),
         };
         lease.give_up().await;
@@ -91,59 +91,59 @@ impl Agent {
         &self,
         lease: &Leased<'_>,
         answering: &Answering,
-        mut occasion: Occasion,
+        mut trigger: TurnTrigger,
     ) -> Result<Arrived, TurnError> {
-        let mut waiting = self.store().log().unanswered(&occasion.session).await?;
-        if occasion
+        let mut waiting = self.store().log().unanswered(&trigger.session).await?;
+        if trigger
             .waits
             .is_some_and(|id| waiting.iter().all(|row| row.id != id))
         {
             return Ok(Arrived::Joined);
         }
-        if let Some(row) = &occasion.reserved {
+        if let Some(row) = &trigger.reserved {
             waiting.retain(|waiting| waiting.id != row.id);
         }
-        self.narrow(&mut occasion, &waiting);
-        let _running = answering.runs(&occasion.cancel, &occasion.user);
-        let ask = self.ask_for(occasion, waiting).await?;
+        self.narrow(&mut trigger, &waiting);
+        let _running = answering.runs(&trigger.cancel, &trigger.user);
+        let ask = self.ask_for(trigger, waiting).await?;
         let report = self.turn_under(lease.shown(), ask).await?;
         Ok(Arrived::Turn(report))
     }
 
     /// A turn acts for everybody whose message it takes: it may do what the least of them may, and in
     /// that one's name. How it is answered is what the newest message that says so asked for.
-    fn narrow(&self, occasion: &mut Occasion, waiting: &[LogRow]) {
-        for row in waiting.iter().chain(&occasion.reserved) {
+    fn narrow(&self, trigger: &mut TurnTrigger, waiting: &[LogRow]) {
+        for row in waiting.iter().chain(&trigger.reserved) {
             let role = self.role_at_arrival(row);
-            if role < occasion.role {
+            if role < trigger.role {
                 let sender = row.sender.as_ref();
-                occasion.user = sender.map_or_else(String::new, |sender| sender.id.clone());
-                occasion.role = role;
+                trigger.user = sender.map_or_else(String::new, |sender| sender.id.clone());
+                trigger.role = role;
             }
         }
-        let newest = || waiting.iter().chain(&occasion.reserved).rev();
+        let newest = || waiting.iter().chain(&trigger.reserved).rev();
         let mode = newest().find_map(|row| row.mode);
         let model = newest().find_map(|row| row.model.clone());
-        let overrule = &mut occasion.overrule;
+        let overrule = &mut trigger.overrule;
         overrule.mode = overrule.mode.or(mode);
         overrule.model = overrule.model.take().or(model);
     }
 
     async fn ask_for(
         &self,
-        occasion: Occasion,
+        trigger: TurnTrigger,
         waiting: Vec<LogRow>,
     ) -> Result<TurnAsk, TurnError> {
-        let session = occasion.session;
+        let session = trigger.session;
         let asker = Asker {
-            user: &occasion.user,
-            cancel: &occasion.cancel,
+            user: &trigger.user,
+            cancel: &trigger.cancel,
         };
-        let asked = match occasion.conversation {
+        let asked = match trigger.conversation {
             Some(id) => self.store().conversations().get(id).await?,
             None => None,
         };
-        let conversation = match (occasion.apart, asked) {
+        let conversation = match (trigger.apart, asked) {
             (true, _) => None,
             (false, Some(asked)) => Some(asked),
             (false, None) => Some(self.conversation(&session).await?),
@@ -158,20 +158,20 @@ impl Agent {
             None => (None, None),
         };
         let (mode, model) = self
-            .chosen(&session, persona.as_ref(), occasion.overrule)
+            .chosen(&session, persona.as_ref(), trigger.overrule)
             .await?;
         let mut rows: Vec<i64> = waiting.iter().map(|row| row.id).collect();
-        rows.extend(occasion.reserved.as_ref().map(|row| row.id));
+        rows.extend(trigger.reserved.as_ref().map(|row| row.id));
         let mut said = waiting;
-        if occasion.prompt.is_none() {
-            said.extend(occasion.reserved);
+        if trigger.prompt.is_none() {
+            said.extend(trigger.reserved);
         }
         let mut parts = words_of(said);
-        parts.extend(occasion.prompt.unwrap_or_default());
+        parts.extend(trigger.prompt.unwrap_or_default());
         Ok(TurnAsk {
             session,
-            user: occasion.user,
-            role: occasion.role,
+            user: trigger.user,
+            role: trigger.role,
             parts,
             rows,
             conversation: conversation.map(|conversation| conversation.id),
@@ -180,9 +180,9 @@ impl Agent {
             mode,
             model,
             parent: None,
-            shape: occasion.shape,
-            watch: occasion.watch,
-            cancel: occasion.cancel,
+            options: trigger.options,
+            watch: trigger.watch,
+            cancel: trigger.cancel,
         })
     }
 
