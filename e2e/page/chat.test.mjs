@@ -37,7 +37,7 @@ test("code that failed is tried again, and the difference is shown", async () =>
   assert.match(await card.locator(".line.mark").textContent(), /for n in size\]/);
   assert.match(await card.locator(".line.gone").textContent(), /in size\]/);
   assert.match(await card.locator(".line.added").textContent(), /in sizes\]/);
-  assert.match(await card.locator("summary").first().textContent(), /calls: 1.*240 \+ 68 tokens/s);
+  assert.match(await card.locator("summary").first().textContent(), /1 call\b.*240 \+ 68 tokens/s);
   await card.locator("summary", { hasText: "send_message" }).click();
   await card.getByText("Arguments").waitFor();
   await conversations().getByText("Tell me the cube").waitFor();
@@ -166,12 +166,12 @@ test("the reader is followed to the end, but not dragged there", async () => {
   await page.waitForFunction((node) => node.scrollHeight - node.scrollTop - node.clientHeight < 60, await log(page).elementHandle());
   await log(page).hover();
   await page.mouse.wheel(0, -900);
-  await page.getByRole("button", { name: "To the newest message" }).waitFor();
+  await page.getByRole("button", { name: "Jump to the newest message" }).waitFor();
   const at = await log(page).evaluate((node) => node.scrollTop);
   await page.evaluate(() => fetch("/api/sessions/web:FriendMessage:operator/messages", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text: "said elsewhere" }) }));
   await log(page).getByText("said elsewhere").waitFor({ state: "attached" });
   assert.equal(await log(page).evaluate((node) => node.scrollTop), at);
-  await page.getByRole("button", { name: "To the newest message" }).click();
+  await page.getByRole("button", { name: "Jump to the newest message" }).click();
   assert.ok((await gap()) < 60);
 });
 
@@ -229,7 +229,7 @@ test("an agent's own turn is part of the tree", async () => {
   // It hangs below the call that began it.
   await card.locator(".call", { hasText: "ask_helper" }).locator("details.child").waitFor();
   await child.locator("summary").first().click();
-  await child.getByText("The whole journal").waitFor();
+  await child.getByText("Full journal").waitFor();
 });
 
 test("a server killed in the middle of a turn: the page comes back with nothing missing", async () => {
@@ -237,9 +237,9 @@ test("a server killed in the middle of a turn: the page comes back with nothing 
   await say(page, "Be slow once more");
   await log(page).getByText(/word3 word4/).waitFor();
   await scene.kill();
-  await page.getByText("The server does not answer. Trying again…").first().waitFor();
+  await page.getByText("The server is not responding. Retrying…").first().waitFor();
   await scene.start();
   await log(page).getByText(/word198 word199/).waitFor({ timeout: 60_000 });
-  await page.getByText("The server does not answer. Trying again…").first().waitFor({ state: "detached" });
+  await page.getByText("The server is not responding. Retrying…").first().waitFor({ state: "detached" });
   assert.equal(await log(page).getByText("Be slow once more").count(), 1);
 });

@@ -34,8 +34,8 @@ test("turns, tokens and cost are seen over time", async () => {
   await page.getByRole("cell", { name: "fake" }).waitFor();
   await page.getByRole("button", { name: "30 days" }).click();
   await page.getByRole("img", { name: /^Turns: [1-9]/ }).waitFor();
-  await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText(/fine|could be better/).first().waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Run checks" }).click();
+  await page.getByText(/^(ok|warning)$/).first().waitFor({ state: "attached" });
 });
 
 test("code is counted by how it stopped", async () => {
@@ -44,7 +44,7 @@ test("code is counted by how it stopped", async () => {
   }
   await nav("Chat");
   await nav("Overview");
-  const stopped = page.getByRole("table", { name: "Code that ran, by how it stopped" });
+  const stopped = page.getByRole("table", { name: "Code runs by outcome" });
   await stopped.getByRole("row", { name: /^finished 2$/ }).waitFor();
   await stopped.getByRole("row", { name: /^error 1$/ }).waitFor();
   await stopped.getByRole("row", { name: /^out of memory 1$/ }).waitFor();
@@ -54,12 +54,12 @@ test("a turn shows the prompt as it was sent, a timeline, and replays the same",
   await nav("Turns");
   await page.getByRole("row").nth(1).getByRole("link", { name: "Hello" }).click();
   await page.getByRole("img", { name: /^Timeline: Round 1/ }).waitFor();
-  await page.getByText("What the model was asked").click();
+  await page.getByText("Model request").click();
   await page.getByText(/# How you act/).waitFor();
   await page.getByRole("button", { name: "JSON" }).click();
   await page.getByText(/"role": "system"/).waitFor();
   await page.getByRole("button", { name: "Replay" }).click();
-  await page.getByText("Replayed from its record: everything is the same.").waitFor();
+  await page.getByText("Replayed from the journal: identical.").waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Capsule" }).click()]);
   assert.match(download.suggestedFilename(), /capsule/);
   const [journal] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export" }).click()]);
@@ -103,11 +103,11 @@ test("the log is read, sieved, and goes on", async () => {
   try {
     await lines.first().waitFor();
     await page.getByRole("searchbox", { name: "Search" }).fill("no such words in any line");
-    await page.getByText("Nothing of that was written.").waitFor();
+    await page.getByText("No log lines match.").waitFor();
     await page.getByRole("searchbox", { name: "Search" }).fill("LET IN");
     await lines.first().waitFor();
     await page.getByRole("combobox", { name: "Level" }).selectOption("error");
-    await page.getByText("Nothing of that was written.").waitFor();
+    await page.getByText("No log lines match.").waitFor();
     await page.getByRole("combobox", { name: "Level" }).selectOption("debug");
     await lines.first().waitFor();
     sockets.push(stranger("Tavern-00"));
@@ -121,8 +121,8 @@ test("a client asks, and is let in", async () => {
   await nav("Clients");
   const socket = stranger("Tavern-1");
   try {
-    await page.getByText("Tavern-1 asks to be let in").waitFor();
-    await page.getByRole("region", { name: "Tavern-1 asks" }).getByRole("button", { name: "Let in" }).click();
+    await page.getByText("Tavern-1 wants to connect").waitFor();
+    await page.getByRole("region", { name: "Tavern-1 wants" }).getByRole("button", { name: "Approve" }).click();
     await page.getByRole("row", { name: /Tavern-1.*approved/ }).waitFor();
     await page.getByRole("row", { name: /Tavern-1/ }).getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("row", { name: /Tavern-1.*revoked/ }).waitFor();
@@ -148,7 +148,7 @@ test("a setting is changed, holds, and goes back", async () => {
   await box.fill("remember");
   await box.blur();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds from now on.").waitFor();
+  await page.getByText("Saved. Changes apply immediately.").waitFor();
   await nav("Methods");
   await page.getByRole("link", { name: /^remember\b/ }).click();
   await page.getByText("asks you first").waitFor();

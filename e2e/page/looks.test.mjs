@@ -26,7 +26,7 @@ test("from the first start to the first answer, on a page below 150 kB", async (
     size += gzipSync(await response.body()).length;
   });
   await page.goto(scene.link);
-  await page.getByText("The built-in demo model answers with fixed words").waitFor();
+  await page.getByText("The built-in demo model gives canned answers").waitFor();
   await page.getByRole("button", { name: /What time is it in Tokyo/ }).click();
   await log(page).getByRole("article").getByText(/\[offline demo\] It is \d\d:\d\d/).waitFor();
   assert.ok(size > 0 && size < LIMIT, `${size} bytes`);
@@ -154,7 +154,7 @@ test("at first start a model that was found is tested, and answers from then on"
   try {
     const page = await first.page();
     const offer = page.getByRole("region", { name: "Which model should answer?" });
-    await offer.getByText("Fixed words, nothing leaves this machine.").waitFor();
+    await offer.getByText("Canned answers; nothing leaves this machine.").waitFor();
     await offer.getByRole("button", { name: "Test" }).click();
     await offer.getByText(/answered in \d+ ms/).waitFor();
     await offer.getByRole("button", { name: "Use it" }).click();

@@ -28,7 +28,7 @@ test("a method is found, tried and copied", async () => {
   await page.getByRole("group", { name: "Copy as" }).getByRole("button", { name: "Copy" }).click();
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^curl .*\/api\/methods\/now\/call/);
   await page.getByText("Last calls").waitFor();
-  await page.getByText("Who may call it").waitFor();
+  await page.getByText("Who can call it").waitFor();
   await page.getByRole("complementary").getByRole("link", { name: "default" }).waitFor();
   for (const form of ["Python", "Socket.IO", "MCP"]) {
     await page.getByRole("button", { name: form, exact: true }).click();
@@ -106,16 +106,16 @@ test("the built-in persona stays as it is, is copied, and can be gone back to", 
   await page.getByRole("link", { name: "default" }).click();
   await page.getByText("This one is built in and stays as it is.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);
-  await page.getByRole("link", { name: "Make your own from it" }).click();
+  await page.getByRole("link", { name: "Copy it" }).click();
   await page.getByLabel("Name", { exact: true }).fill("mine");
   assert.match(await page.getByLabel("System prompt").inputValue(), /helpful assistant/);
-  await page.getByLabel("Answers where nobody chose another").check();
+  await page.getByLabel("Answers when no other persona is chosen").check();
   await page.getByLabel("All methods").uncheck();
   await page.getByRole("searchbox", { name: "Search methods" }).fill("current date");
   await page.getByRole("checkbox", { name: /^now\b/ }).check();
   await page.getByRole("region", { name: "Resulting prompt" }).getByText("def now(").first().waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("link", { name: /^mine.*default.*methods: 1/ }).waitFor();
+  await page.getByRole("link", { name: /^mine.*default.*1 method/ }).waitFor();
   await open("Chat");
   const persona = page.getByRole("combobox", { name: "Persona" });
   await persona.locator("option", { hasText: "mine" }).waitFor({ state: "attached" });
@@ -124,7 +124,7 @@ test("the built-in persona stays as it is, is copied, and can be gone back to", 
   }
   await open("Personas");
   await page.getByRole("link", { name: /^mine/ }).click();
-  await page.getByLabel("Answers where nobody chose another").uncheck();
+  await page.getByLabel("Answers when no other persona is chosen").uncheck();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("link", { name: /^default.*default/ }).waitFor();
 });
@@ -154,7 +154,7 @@ test("models are listed, and nothing waits for approval", async () => {
   await open("Models");
   await page.getByRole("listitem").filter({ hasText: "fake" }).waitFor();
   await open("Approvals");
-  await page.getByText("Nothing waits for your word.").waitFor();
+  await page.getByText("Nothing is waiting for approval.").waitFor();
 });
 
 test("whoever comes without a key is asked for one, and told no more", async () => {

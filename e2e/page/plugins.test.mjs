@@ -76,7 +76,7 @@ test("a Nekro plugin's settings are saved, hold at once, and its secret is never
   await page.getByRole("button", { name: "Add to Beds" }).click();
   await page.getByLabel("Name of the bed").fill("South");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds from now on.").waitFor();
+  await page.getByText("Saved. Changes apply immediately.").waitFor();
   assert.match(await tried("water", { plant: "rose" }), /Ben gave 7 litres to rose; the pump has token/);
   await page.reload();
   await plugin("Garden");
@@ -112,7 +112,7 @@ test("an AstrBot plugin's settings are saved and hold at once", async () => {
   await page.getByLabel(/Persona that tells it/).selectOption("default");
   await page.getByLabel(/Model that is asked/).selectOption("fake");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds from now on.").waitFor();
+  await page.getByText("Saved. Changes apply immediately.").waitFor();
   assert.match(await tried("look_up", { city: "Lima" }), /Lima: rainy, 320 metres/);
 });
 
@@ -158,7 +158,7 @@ for (const scheme of ["light", "dark"]) {
 
 test("a plugin's page runs as nobody: it reaches neither our interface nor our page", async () => {
   await plugin("Garden");
-  await tab("Its page");
+  await tab("Web page");
   const told = page.frameLocator("iframe").locator("#told");
   await told.filter({ hasText: /refused|REACHED/ }).waitFor();
   assert.doesNotMatch(await told.textContent(), /REACHED/);
@@ -239,9 +239,9 @@ test("a plugin is uploaded as a ZIP, and works", async () => {
 test("a new plugin is made to begin with, and works", async () => {
   await nav("Plugins");
   await page.getByRole("link", { name: "Install a plugin" }).first().click();
-  await page.getByRole("button", { name: "A new one" }).click();
+  await page.getByRole("button", { name: "Start a new one" }).click();
   await page.getByLabel("Name", { exact: true }).fill("my_first");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await installed();
   await page.getByRole("heading", { name: "my_first" }).waitFor();
   assert.match(await tried("count_words", { text: "to be or not to be" }), /"to": 2/);

@@ -21,7 +21,7 @@ const fresh = async (on = page) => {
   await on.getByRole("button", { name: "New conversation" }).click();
   await on.getByRole("heading", { name: "What would you like to try?" }).waitFor();
 };
-const asked = (on = page) => on.getByRole("region", { name: "Calls that wait for your word" });
+const asked = (on = page) => on.getByRole("region", { name: "Calls waiting for approval" });
 const button = (name, on = page) => asked(on).getByRole("button", { name, exact: true });
 /** Nothing is being done any more. */
 const quiet = (on = page) => on.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
@@ -61,7 +61,7 @@ test("a call that waits is seen in the chat: after a reload, in another tab, on 
   await button("Allow", other).click();
   await log(page).getByText("Kept.", { exact: true }).waitFor();
   for (const on of [page, other]) await asked(on).waitFor({ state: "detached" });
-  await phone.getByText("Nothing waits for your word.").waitFor();
+  await phone.getByText("Nothing is waiting for approval.").waitFor();
   await phone.context().close();
   await other.close();
 });
@@ -92,7 +92,7 @@ test("the question stays in sight while one reads further up", async () => {
   await button("Deny").waitFor();
   await log(page).hover();
   await page.mouse.wheel(0, -2000);
-  await page.getByRole("button", { name: "To the newest message" }).waitFor();
+  await page.getByRole("button", { name: "Jump to the newest message" }).waitFor();
   assert.ok(await isInSight(button("Deny")));
   await button("Deny").click();
   await asked().waitFor({ state: "detached" });
@@ -121,14 +121,14 @@ test("a standing answer is listed with who gave it, and revoked", async () => {
   await log(page).getByText("Kept.", { exact: true }).waitFor();
 
   await visit(scene, page, "approvals");
-  const rules = page.getByRole("region", { name: "Standing answers" });
+  const rules = page.getByRole("region", { name: "Saved answers" });
   const rule = rules.getByRole("row", { name: /builtin\/remember.*web:FriendMessage:operator.*always allowed.*key / });
   await rule.waitFor();
-  await page.getByRole("region", { name: "Answered lately" }).getByText(/^key /).first().waitFor();
+  await page.getByRole("region", { name: "Recently answered" }).getByText(/^key /).first().waitFor();
   await picture(page, "rules");
   assert.deepEqual(await barriers(page), []);
   await rule.getByRole("button", { name: "Revoke builtin/remember" }).click();
-  await rules.getByText("There are no standing answers.").waitFor();
+  await rules.getByText("No saved answers.").waitFor();
 
   await visit(scene, page, "chat");
   await fresh();
@@ -139,7 +139,7 @@ test("a standing answer is listed with who gave it, and revoked", async () => {
   await visit(scene, page, "approvals");
   await rules.getByText("never allowed").waitFor();
   await rules.getByRole("button", { name: "Revoke builtin/remember" }).click();
-  await rules.getByText("There are no standing answers.").waitFor();
+  await rules.getByText("No saved answers.").waitFor();
   await visit(scene, page, "chat");
 });
 
@@ -148,7 +148,7 @@ test("what was read of a stopped answer stays, and says that it was stopped", as
   await say(page, "Be slow, please");
   await log(page).getByText(/word3 word4/).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
-  const stopped = log(page).locator("article.assistant", { hasText: "Stopped before its end" });
+  const stopped = log(page).locator("article.assistant", { hasText: "Stopped early" });
   await stopped.waitFor();
   await stopped.getByText(/word3 word4/).waitFor();
   assert.equal(await log(page).getByText(/word3 word4/).count(), 1, "once");
@@ -170,7 +170,7 @@ test("a stopped answer is part of the conversation also where tools are called",
   await say(page, "Be slow, please");
   await log(page).getByText(/word3 word4/).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
-  await log(page).getByText("Stopped before its end").waitFor();
+  await log(page).getByText("Stopped early").waitFor();
   await say(page, "Go on with something else");
   await log(page).getByText("A plain answer.").waitFor();
   const said = scene.model.requests.at(-1).messages.filter((message) => message.role === "assistant");
@@ -192,16 +192,16 @@ test("an installation is followed without asking again and again, and found agai
   await page.locator("#source").fill(source);
   await page.locator("form").getByRole("button", { name: "Install" }).click();
   const progress = page.getByRole("region", { name: "Progress" });
-  await progress.getByText("under way").waitFor();
+  await progress.getByText("in progress").waitFor();
   await pause(4000);
   assert.ok(jobs() <= 4, `${jobs()} requests in four seconds`);
 
   await visit(scene, page, "methods");
   await visit(scene, page, "plugins/+");
   await progress.getByText(source, { exact: true }).waitFor();
-  await progress.getByText("under way").waitFor();
+  await progress.getByText("in progress").waitFor();
   await page.reload();
-  await progress.getByText("under way").waitFor();
+  await progress.getByText("in progress").waitFor();
   slow.close();
   for (const socket of waiting) socket.destroy();
   await progress.getByText("failed", { exact: true }).waitFor();

@@ -42,9 +42,11 @@ class Choice {
 
 export const choice = new Choice();
 
-/** The words for `key`; `{name}` is filled in. */
+/** The words for `key`; `{name}` is filled in. Before `|` they are for a `count` of one. */
 export function t(key: keyof Words, values: Record<string, string | number> = {}): string {
-  return choice.words[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+  const [one = "", many = one] = choice.words[key].split("|");
+  const text = values.count === 1 ? one : many;
+  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 }
 
 /** For keys that are put together: what they say, or the last piece where nobody gave words to it. */

@@ -9,9 +9,9 @@ export const shared = {
   "export": "Export",
   "search": "Search",
   "untitled": "Untitled",
-  "failed": "It did not work.",
+  "failed": "Something went wrong.",
   "showAll": "Show all {count} characters",
-  "notFound": "There is no such thing here.",
+  "notFound": "Not found.",
   "menu": "Menu",
   "close": "Close",
 };

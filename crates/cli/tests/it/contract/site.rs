@@ -165,9 +165,10 @@ impl Site {
         let shown = told.map(|((operation, _), (status, body))| {
             let whole = redact.pretty(body);
             let is_short = whole.lines().count() < LONG && whole.len() < 100 * LONG;
-            let body = match is_short && !VOLATILE.contains(&operation.as_str()) {
-                true => whole,
-                false => redact.pretty(&outline(&abridged(body))),
+            let body = if is_short && !VOLATILE.contains(&operation.as_str()) {
+                whole
+            } else {
+                redact.pretty(&outline(&abridged(body)))
             };
             format!("{operation}\n{status} {body}\n\n")
         });
