@@ -96,11 +96,11 @@ impl Agent {
             .await;
         match delivered {
             Ok(deliveries) if !deliveries.failed.is_empty() => {
-                tracing::info!(%session, failed = deliveries.failed.len(), "messages stay in the outbox");
+                tracing::info!(%session, failed = deliveries.failed.len(), "messages kept in the outbox; no recipient");
             }
             Ok(_) => {}
             Err(error) => {
-                tracing::warn!(%session, %error, "the outbox cannot be read or written");
+                tracing::warn!(%session, %error, "could not read or write the outbox");
                 self.interrupted(session);
             }
         }

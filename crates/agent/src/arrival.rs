@@ -171,7 +171,7 @@ impl Agent {
 
     /// What came of a message in whose midst the store failed, once it was taken up again.
     async fn outcome_later(&self, row: &LogRow, error: TurnError) -> Result<Arrived, TurnError> {
-        tracing::warn!(row = row.id, %error, "a message is answered later");
+        tracing::warn!(row = row.id, %error, "message will be answered later");
         self.in_flight().settled(&row.session).await;
         self.outcome_of(row).await
     }
@@ -298,7 +298,7 @@ impl Agent {
             let (role, work) = (agent.role_at_arrival(&row), agent.works_on_row(&row));
             let answered = agent.answer(&row, role, Watch::default());
             if let Err(error) = work.ends_with(answered.await) {
-                tracing::warn!(row = row.id, %error, "a message has no answer");
+                tracing::warn!(row = row.id, %error, "message not answered");
             }
         });
     }

@@ -122,7 +122,7 @@ impl Agent {
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "the history could not be summarised");
+                tracing::warn!(%error, "could not summarise the history");
                 return Ok(false);
             }
         };

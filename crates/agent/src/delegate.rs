@@ -29,7 +29,7 @@ impl Agent {
     pub async fn register_personas(&self) -> Result<(), TurnError> {
         for persona in self.store().personas().list().await? {
             if let Err(error) = self.register_persona(&persona) {
-                tracing::warn!(persona = persona.name, %error, "a persona cannot be a method");
+                tracing::warn!(persona = persona.name, %error, "could not register a persona as a method");
             }
         }
         Ok(())

@@ -308,7 +308,7 @@ impl Agent {
         for row in unanswered {
             match self.take_up(&row).await {
                 Err(error) if error.is_temporary() => return Err(error),
-                Err(error) => tracing::warn!(row = row.id, %error, "a message has no answer"),
+                Err(error) => tracing::warn!(row = row.id, %error, "message not answered"),
                 Ok(_) => {}
             }
         }
@@ -332,12 +332,12 @@ async fn take_up_again(agent: WeakAgent, session: SessionKey) {
         in_flight.begins(&session);
         match agent.take_up_session(&session).await {
             Ok(()) if in_flight.settles(&session) => {
-                tracing::info!(%session, "what was interrupted has been taken up");
+                tracing::info!(%session, "interrupted session resumed");
                 return;
             }
             Ok(()) => {}
             Err(error) => {
-                tracing::warn!(%session, %error, "what was interrupted cannot be taken up yet");
+                tracing::warn!(%session, %error, "could not resume an interrupted session yet; retrying");
             }
         }
     }

@@ -31,7 +31,7 @@ impl Recovered {
                 self.turns.extend(one.turns);
                 self.messages += one.messages;
             }
-            Some(Err(error)) => tracing::error!(%error, "a session could not be taken up"),
+            Some(Err(error)) => tracing::error!(%error, "could not resume an interrupted session"),
             None => {}
         }
     }
@@ -88,10 +88,10 @@ impl Agent {
             match self.take_over().await {
                 Ok(recovered) => {
                     for turn in recovered.turns {
-                        tracing::info!(turn = %turn.0, "another instance's turn went on here");
+                        tracing::info!(turn = %turn.0, "resumed a turn of another instance");
                     }
                 }
-                Err(error) => tracing::warn!(%error, "others cannot be looked after"),
+                Err(error) => tracing::warn!(%error, "could not check other instances"),
             }
         }
     }
@@ -105,7 +105,7 @@ impl Agent {
         let turns = self.store().turns().cut_off(start).await?;
         for (run, result) in self.coder().recover_before(start).await? {
             if let Err(error) = result {
-                tracing::warn!(run = %run.0, %error, "a run could not be executed again");
+                tracing::warn!(run = %run.0, %error, "could not re-execute a run");
             }
         }
         let mut sessions: HashMap<SessionKey, Left> = HashMap::new();
@@ -144,19 +144,19 @@ impl Agent {
             match self.go_on_with(turn, None).await {
                 Ok(true) => recovered.turns.push(id),
                 Ok(false) => {}
-                Err(error) => tracing::warn!(turn = %id.0, %error, "a turn cannot go on"),
+                Err(error) => tracing::warn!(turn = %id.0, %error, "could not resume a turn"),
             }
         }
         for row in left.offered {
             if let Err(error) = self.tell_cut_off(&row).await {
-                tracing::warn!(row = row.id, %error, "a message has no answer");
+                tracing::warn!(row = row.id, %error, "message not answered");
             }
         }
         for row in left.unanswered {
             match self.take_up(&row).await {
                 Ok(Arrived::Turn(_)) => recovered.messages += 1,
                 Ok(_) => {}
-                Err(error) => tracing::warn!(row = row.id, %error, "a message has no answer"),
+                Err(error) => tracing::warn!(row = row.id, %error, "message not answered"),
             }
         }
         recovered

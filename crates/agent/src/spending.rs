@@ -185,7 +185,7 @@ impl Agent {
             charge: spender.charge(model, usage),
         };
         if let Err(error) = self.store().costs().add(&expense).await {
-            tracing::warn!(model, %error, "what a model cost could not be written down");
+            tracing::warn!(model, %error, "could not record the cost of a model request");
         }
     }
 }

@@ -99,7 +99,7 @@ impl Agent {
         let settings = self.store().settings().session(&row.session).await?.value;
         let own = settings.answer.map(serde_json::from_value).transpose();
         let own: Option<AnswerWhen> = own.unwrap_or_else(|error| {
-            tracing::warn!(session = %row.session, %error, "the session's rule cannot be read");
+            tracing::warn!(session = %row.session, %error, "could not read the session's answer rule");
             None
         });
         let when = own.as_ref().unwrap_or(&self.settings().answer);

@@ -117,11 +117,8 @@ impl Gate {
         let full_name = entry.full_name.clone();
         let replaced = self.write(|registry| registry.insert(entry));
         match replaced {
-            None => tracing::info!(method = full_name, "a method was registered"),
-            Some(_) => tracing::warn!(
-                method = full_name,
-                "a method was registered again and replaced"
-            ),
+            None => tracing::info!(method = full_name, "method registered"),
+            Some(_) => tracing::warn!(method = full_name, "method registered again; replaced"),
         }
         Ok(replaced.map(|entry| entry.method.clone()))
     }
@@ -162,7 +159,7 @@ impl Gate {
             new
         });
         for method in new {
-            tracing::info!(method, "a method was registered");
+            tracing::info!(method, "method registered");
         }
         invalid
     }

@@ -176,7 +176,7 @@ impl Exchange {
             self.server.keys.rest(key, rest);
             if self.fresh_keys > 0 {
                 self.fresh_keys -= 1;
-                tracing::warn!(model = self.server.id, %error, "another key is used");
+                tracing::warn!(model = self.server.id, %error, "model key rejected; trying the next one");
                 return Ok(Duration::ZERO);
             }
         }
@@ -191,7 +191,7 @@ impl Exchange {
         }
         self.tries += 1;
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        tracing::warn!(model = self.server.id, %error, wait_ms, "the model is asked again");
+        tracing::warn!(model = self.server.id, %error, wait_ms, "model request failed; retrying");
         Ok(wait)
     }
 }

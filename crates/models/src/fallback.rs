@@ -32,7 +32,7 @@ impl Fallback {
             if let ModelError::ContextLength { .. } = error {
                 break;
             }
-            tracing::warn!(model = failed.id, next = next.id, %error, "another model is asked");
+            tracing::warn!(model = failed.id, next = next.id, %error, "model failed; asking the fallback");
             match begun(next, fitted(request.clone(), next.model.accepts())).await {
                 Ok(stream) => return Ok(stream.resumed(Some(next.id.clone()))),
                 Err(another) => (error, failed) = (another, next),

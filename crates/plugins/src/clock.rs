@@ -36,7 +36,7 @@ impl Plugins {
         let mut stop = std::pin::pin!(stop);
         loop {
             if let Err(error) = self.fire_due(&mut telling).await {
-                tracing::warn!(%error, "plugins' timers cannot be read");
+                tracing::warn!(%error, "could not read plugin timers");
             }
             self.mirror(&mut mirrored).await;
             while telling.try_join_next().is_some() {}
@@ -64,7 +64,7 @@ impl Plugins {
                 let name = timer.name.clone();
                 if let Err(error) = plugins.tell_due(&worker, timer).await {
                     let error = error.message;
-                    tracing::warn!(name, error, "a plugins' timer failed");
+                    tracing::warn!(name, error, "plugin timer failed");
                 }
             });
         }

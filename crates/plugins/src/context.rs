@@ -67,7 +67,7 @@ impl Contexts {
         let home = self.store.sessions().open(session).await?;
         // Made, so that a plugin can write into them.
         if let Err(error) = self.store.files().session(&home) {
-            tracing::warn!(%session, %error, "the session's folders cannot be made");
+            tracing::warn!(%session, %error, "could not create the session's folders");
         }
         let folder = self.store.files().sessions_path().join(home.id.to_string());
         let folder = |name: &str| text(folder.join(name).display().to_string());

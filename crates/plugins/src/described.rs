@@ -96,7 +96,7 @@ impl Plugins {
         for worker in self.workers() {
             starting.spawn(async move {
                 if let Err(error) = worker.warm().await {
-                    tracing::warn!(worker = worker.name(), %error, "a plugins' worker does not start");
+                    tracing::warn!(worker = worker.name(), %error, "plugin worker failed to start");
                 }
             });
         }

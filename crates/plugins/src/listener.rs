@@ -41,7 +41,7 @@ impl PluginListener {
         let inner = self.0.upgrade()?;
         let facts = inner.contexts.of(session, speaker, turn).await;
         let told =
-            facts.inspect_err(|error| tracing::warn!(%session, %error, "plugins hear nothing"));
+            facts.inspect_err(|error| tracing::warn!(%session, %error, "plugin hook failed"));
         let mut facts = told.ok()?;
         let off = inner.switches.off_in(session);
         if let (Value::Dict(facts), false) = (&mut facts, off.is_empty()) {
@@ -82,7 +82,7 @@ impl PluginListener {
                 ];
                 let answer = hearer.worker.ask("message", asked, Some(&caller)).await;
                 answer.map(|answer| signal(&described(&answer))).unwrap_or_else(|error| {
-                    tracing::warn!(worker = hearer.worker.name(), %error, "a message was not heard");
+                    tracing::warn!(worker = hearer.worker.name(), %error, "plugin worker failed on a message");
                     Verdict::Pass
                 })
             };
@@ -131,7 +131,7 @@ impl PluginListener {
                 _ => Verdict::Pass,
             },
             Err(error) => {
-                tracing::warn!(worker = hearer.worker.name(), %error, "an event was not handled");
+                tracing::warn!(worker = hearer.worker.name(), %error, "plugin worker failed on an event");
                 match error {
                     WorkerError::Ended { .. } => self.cut_off(message, caller, &error).await,
                     _ => Verdict::Pass,
@@ -166,10 +166,14 @@ impl PluginListener {
             Ok::<_, MethodError>(())
         };
         if let Err(error) = sending.await {
-            tracing::warn!(command = name, error = error.message, "a command failed");
+            tracing::warn!(command = name, error = error.message, "command failed");
             let told = json!([{ "type": "text", "text": format!("/{name}: {}", error.message) }]);
             if let Err(error) = self.send(caller, sequence + 1, told).await {
-                tracing::warn!(command = name, error = error.message, "nobody was told");
+                tracing::warn!(
+                    command = name,
+                    error = error.message,
+                    "could not report a failed command"
+                );
             }
         }
         Verdict::Taken
@@ -218,12 +222,12 @@ impl PluginListener {
             match timeout(COLLECT, answer).await {
                 Ok(Ok(answer)) => add(&mut contribution, &hearer, &described(&answer)),
                 Ok(Err(error)) => {
-                    tracing::warn!(worker = hearer.worker.name(), %error, "plugins add nothing");
+                    tracing::warn!(worker = hearer.worker.name(), %error, "plugin hook failed; adding nothing");
                 }
                 Err(_) => {
                     tracing::warn!(
                         worker = hearer.worker.name(),
-                        "plugins take too long to add"
+                        "plugins exceeded the time limit of a hook"
                     );
                 }
             }
@@ -247,7 +251,7 @@ impl PluginListener {
             match hearer.worker.ask(step, asked, Some(&caller)).await {
                 Ok(answer) => verdict = verdict.max(signal(&described(&answer))),
                 Err(error) => {
-                    tracing::warn!(worker = hearer.worker.name(), step, %error, "plugins hear nothing");
+                    tracing::warn!(worker = hearer.worker.name(), step, %error, "plugin hook failed");
                 }
             }
         }

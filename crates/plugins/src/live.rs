@@ -212,7 +212,7 @@ impl Live {
     }
 
     fn hung(&self, stacks: &str, patience: Duration) -> Death {
-        tracing::warn!(stacks, "a plugins' worker does not answer and is ended");
+        tracing::warn!(stacks, "plugin worker unresponsive; killing it");
         let seconds = patience.as_secs_f64();
         match blame::find(stacks, &self.plugins.lock()) {
             Some(blame::Place { plugin, line }) => Death {

@@ -508,7 +508,7 @@ impl Inner {
         tracing::warn!(
             plugin = own.name(),
             worker = own.worker,
-            "a plugin is moved to its own worker"
+            "moving plugin to its own worker"
         );
         let Some(inner) = self.this.upgrade() else {
             return;
@@ -516,7 +516,7 @@ impl Inner {
         tokio::spawn(async move {
             for (source, result) in inner.worker(&own).load(vec![own.clone()]).await {
                 if let Err(error) = result {
-                    tracing::warn!(plugin = source.name(), %error, "a moved plugin does not load");
+                    tracing::warn!(plugin = source.name(), %error, "plugin failed to load in its own worker");
                 }
             }
         });

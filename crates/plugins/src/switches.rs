@@ -26,7 +26,9 @@ impl Switches {
             Ok(off) => self.change(|known| {
                 known.get_or_insert_with(|| off.unwrap_or_default());
             }),
-            Err(error) => tracing::warn!(%error, "plugins are on in all sessions"),
+            Err(error) => {
+                tracing::warn!(%error, "could not read where plugins are disabled; treating them as enabled")
+            }
         }
     }
 

@@ -93,7 +93,7 @@ impl Pool {
     pub(crate) fn top_up(self: &Arc<Self>) {
         if let Err(error) = self.refill(&mut self.state.lock()) {
             // The zygote is gone; the next lease starts another.
-            tracing::warn!(%error, "the pool was not filled");
+            tracing::warn!(%error, "could not fill the sandbox pool");
         }
     }
 

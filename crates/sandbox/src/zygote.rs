@@ -165,11 +165,10 @@ impl Zygote {
                 ready(Child::new((calls, output, pidfd), exit, self.clone()));
             }
             (EXITED, Some(Waiting::End(exit)), _) => exit.set(event),
-            (REFUSED, _, _) => tracing::warn!(errno = event.status, "could not clone a child"),
-            _ => tracing::warn!(
-                kind = event.kind,
-                "an event of the zygote that fits nothing"
-            ),
+            (REFUSED, _, _) => {
+                tracing::warn!(errno = event.status, "zygote could not clone a child")
+            }
+            _ => tracing::warn!(kind = event.kind, "unexpected event from the zygote"),
         }
     }
 }

@@ -165,7 +165,7 @@ async fn visit(
     let passing = Box::new(|stream| Box::pin(passing(stream)) as _);
     let passed = api.service().visit_plugin(visit, passing).await;
     let failed = |error: String| {
-        tracing::warn!(error, "a plugin's route did not answer");
+        tracing::warn!(error, "plugin route failed");
         Problem::bad_gateway("the plugin did not answer")
     };
     match passed {

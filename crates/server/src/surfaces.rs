@@ -30,7 +30,7 @@ impl Surfaces {
         service.when_agent_is_made(move |agent| {
             attached.attach(agent.clone());
             if let Err(error) = agent.gate().register(Arc::new(attached.gateway())) {
-                tracing::error!(%error, "plugins are lent no models");
+                tracing::error!(%error, "could not register model_gateway; plugins get no model endpoint");
             }
         });
         Surfaces {

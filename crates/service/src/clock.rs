@@ -19,7 +19,7 @@ pub async fn keep_time(agent: Agent, stop: impl Future<Output = ()>) {
         let sleep = match fire_due(&agent, &mut answering).await {
             Ok(sleep) => sleep,
             Err(error) => {
-                tracing::warn!(%error, "timers cannot be read");
+                tracing::warn!(%error, "could not read timers");
                 LONGEST
             }
         };
@@ -42,7 +42,7 @@ async fn fire_due(agent: &Agent, answering: &mut JoinSet<()>) -> Result<Duration
         let agent = agent.clone();
         answering.spawn(async move {
             if let Err(error) = agent.answer_stored(&row, Watch::default()).await {
-                tracing::warn!(session = %row.session, %error, "a timer fired and was not answered");
+                tracing::warn!(session = %row.session, %error, "timer fired but its turn failed");
             }
         });
     }

@@ -112,7 +112,7 @@ impl Remote {
         for method in functions::all(&store, &paths, &statics) {
             let name = method.info().name.clone();
             if let Err(error) = gate.register(method) {
-                tracing::error!(name, %error, "a function of remote clients is not offered");
+                tracing::error!(name, %error, "could not register a remote function");
             }
         }
         let within = settings.call_within;
@@ -132,7 +132,7 @@ impl Remote {
         }));
         let call_client = forward::CallClient::new(Arc::downgrade(&remote.0), within);
         if let Err(error) = remote.gate().register(Arc::new(call_client)) {
-            tracing::error!(%error, "clients cannot call each other");
+            tracing::error!(%error, "could not register call_client; clients cannot call each other");
         }
         remote
     }

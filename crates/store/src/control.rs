@@ -146,7 +146,7 @@ pub(crate) async fn answer(listening: Listening, handler: Handler) -> Result<(),
             Ok((stream, _)) if same_user(&stream) => stream,
             Ok(_) => continue,
             Err(error) => {
-                tracing::warn!(%error, "a control connection was lost before it began");
+                tracing::warn!(%error, "control connection failed");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
@@ -171,7 +171,7 @@ async fn converse(stream: UnixStream, key: &ControlKey, handler: Handler) -> io:
     let mut stream = BufReader::new(stream);
     let first = stalled(read_line(&mut stream, MAX_KEY_LINE)).await?;
     if !first.is_some_and(|line| key.is(line.trim_ascii_end())) {
-        tracing::warn!("a process of this user asked at the control socket without its key");
+        tracing::warn!("refused a control connection without the secret");
         return Ok(());
     }
     while let Some(line) = stalled(read_line(&mut stream, MAX_LINE)).await? {

@@ -58,9 +58,11 @@ impl Database {
         Ok(())
     }
 
-    /// Something was written, just now.
+    /// Something was written, just now. Begun like any write: a connection that was cut while nobody used
+    /// it is no sign that the database cannot be used.
     pub(crate) async fn check(&self) -> Result<(), StoreError> {
         let mut writer = self.writer().await?;
+        writer.begin().await?;
         sqlx::query(
             "INSERT INTO counter (name, value) VALUES ('checked', $1)
              ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -68,8 +70,7 @@ impl Database {
         .bind(row::now())
         .execute(writer.connection())
         .await?;
-        writer.release();
-        Ok(())
+        writer.commit().await
     }
 }
 

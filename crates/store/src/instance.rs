@@ -280,7 +280,7 @@ pub(crate) fn live(database: &Arc<Database>) {
                 return;
             };
             if let Err(error) = database.say_alive().await {
-                tracing::warn!(%error, "others may take over what this instance is doing");
+                tracing::warn!(%error, "could not renew leases; other instances may take over");
             }
         }
     });

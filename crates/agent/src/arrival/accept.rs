@@ -31,7 +31,7 @@ impl Accepted {
         tokio::spawn(async move {
             let row = self.row.id;
             if let Err(error) = self.outcome().await {
-                tracing::error!(row, %error, "a message that was accepted has no answer yet");
+                tracing::error!(row, %error, "accepted message not answered yet");
             }
         });
     }

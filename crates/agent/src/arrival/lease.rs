@@ -85,7 +85,7 @@ async fn release(store: &Store, lease: &Lease) {
     let Err(error) = store.leases().give_up(lease).await else {
         return;
     };
-    tracing::warn!(%error, "a session cannot be given up yet");
+    tracing::warn!(%error, "could not release a session lease; retrying");
     let (store, lease) = (store.clone(), lease.clone());
     tokio::spawn(async move {
         let mut pause = LONGEST;

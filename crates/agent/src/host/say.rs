@@ -143,7 +143,7 @@ impl Agent {
             // Nobody waits for it: the plugin may be part of the turn that runs now.
             tokio::spawn(async move {
                 if let Err(error) = agent.answer_on(trigger).await {
-                    tracing::warn!(%error, "a turn that a plugin asked for could not be run");
+                    tracing::warn!(%error, "turn requested by a plugin failed");
                 }
             });
         }

@@ -123,7 +123,7 @@ impl Asking {
                 tracing::warn!(
                     model = self.model.id,
                     error,
-                    "methods are searched by their words"
+                    "embedding failed; searching methods by keywords"
                 );
                 self.shared.kept.lock().resting_until = Some(Instant::now() + REST);
                 None

@@ -129,7 +129,7 @@ impl Turn {
         // Compat(astrbot): a plugin may store a line without its answer; then none is used.
         if !dialogs.len().is_multiple_of(2) {
             let persona = persona.map(|persona| &persona.name);
-            tracing::warn!(?persona, "an odd number of opening lines is left out");
+            tracing::warn!(?persona, "ignored an odd number of opening lines");
             return;
         }
         for (place, text) in dialogs.into_iter().enumerate() {

@@ -281,7 +281,7 @@ impl Turn {
                 kept
             }
             Err(error) => {
-                tracing::warn!(%error, "a plugin could not look at the request");
+                tracing::warn!(%error, "plugin hook failed on a request");
                 said
             }
         }
@@ -374,7 +374,7 @@ impl Turn {
                     self.options.tools = Some(tools);
                     self.withhold();
                 }
-                Err(error) => tracing::warn!(%error, "a plugin's tools are left out"),
+                Err(error) => tracing::warn!(%error, "plugin tools rejected"),
             }
         }
     }

@@ -55,10 +55,10 @@ async fn here(surfaces: Surfaces) -> Result<(), Failure> {
         behind.remote().set_loading(false);
         // Personas are methods too, if there is an agent to speak for them.
         if let Err(failure) = behind.agent().await {
-            tracing::warn!(reason = failure.message, "there is no agent");
+            tracing::warn!(reason = failure.message, "agent unavailable");
         }
         if let Err(failure) = control::recover_runs(&behind, show::note).await {
-            tracing::warn!(reason = failure.message, "runs cannot be recovered");
+            tracing::warn!(reason = failure.message, "could not recover runs");
         }
     });
     let serving = surfaces.mcp.serve(tokio::io::stdin(), tokio::io::stdout());

@@ -181,7 +181,7 @@ async fn until(mut stopped: watch::Receiver<()>) {
 
 async fn web(serving: impl Future<Output = io::Result<()>>) {
     if let Err(error) = serving.await {
-        tracing::error!(%error, "HTTP is no longer served");
+        tracing::error!(%error, "HTTP listener stopped");
     }
 }
 

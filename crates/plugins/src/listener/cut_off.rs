@@ -32,7 +32,7 @@ impl PluginListener {
                 format!("A plugin failed over this message; what it was doing is lost: {error}");
             let told = json!([{"type": "text", "text": words}]);
             if let Err(error) = self.send(caller, 1, told).await {
-                tracing::warn!(error = error.message, "nobody was told");
+                tracing::warn!(error = error.message, "could not report a failed command");
             }
         }
         Verdict::Taken
@@ -63,13 +63,13 @@ impl PluginListener {
             match timeout(RESUME, sent).await {
                 Ok(Ok(_)) => return true,
                 Ok(Err(error)) => {
-                    tracing::warn!(worker = hearer.worker.name(), %error, "an answer is sent as it is");
+                    tracing::warn!(worker = hearer.worker.name(), %error, "plugin hook failed; sending the answer unchanged");
                 }
                 Err(_) => {
                     // It may have been sent: better once than twice.
                     tracing::warn!(
                         worker = hearer.worker.name(),
-                        "an answer is perhaps not sent"
+                        "plugin worker timed out; the answer may not have been sent"
                     );
                     return true;
                 }

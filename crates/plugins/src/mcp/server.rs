@@ -184,7 +184,7 @@ impl Server {
         let offered = if known { None } else { self.register(tools) };
         let mut line = self.line.lock();
         if line.standing != Standing::Connected {
-            tracing::info!(server = self.settings.name, "an mcp server is connected");
+            tracing::info!(server = self.settings.name, "MCP server connected");
         }
         line.standing = Standing::Connected;
         line.error = None;
@@ -212,7 +212,7 @@ impl Server {
             tracing::warn!(
                 server = self.settings.name,
                 reason,
-                "a tool cannot be a method"
+                "MCP tool cannot be a method"
             );
         }
         let full = |name: &str| format!("{}/{name}", self.origin);
@@ -242,7 +242,7 @@ impl Server {
         let mut line = self.line.lock();
         if line.error.as_ref() != Some(&reason) {
             let server = &self.settings.name;
-            tracing::warn!(server, reason, "an mcp server is not connected");
+            tracing::warn!(server, reason, "MCP server not connected");
         }
         line.standing = Standing::NotConnected;
         line.error = Some(reason);

@@ -26,7 +26,7 @@ impl Inner {
             }) as Arc<dyn Method>
         });
         for error in self.gate.replace_origin(&origin, methods) {
-            tracing::warn!(plugin = plugin.loaded.id, %error, "a method is not offered");
+            tracing::warn!(plugin = plugin.loaded.id, %error, "could not register a plugin method");
         }
     }
 

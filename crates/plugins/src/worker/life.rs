@@ -161,7 +161,7 @@ impl Worker {
                 tracing::error!(
                     worker = self.name,
                     reason = death.reason,
-                    "plugins cannot run"
+                    "plugin worker cannot run here; not restarting"
                 );
                 return;
             }
@@ -180,7 +180,7 @@ impl Worker {
         tracing::warn!(
             worker = self.name,
             reason = death.reason,
-            "a plugins' worker ended"
+            "plugin worker stopped; restarting"
         );
         let plugins = self.plugins.upgrade();
         if let (Some(plugins), Some(path)) = (&plugins, evicted)
@@ -193,7 +193,7 @@ impl Worker {
         tokio::spawn(async move {
             tokio::time::sleep(rest.unwrap_or_default()).await;
             if let Err(error) = worker.running().await {
-                tracing::warn!(worker = worker.name, %error, "a plugins' worker does not start again");
+                tracing::warn!(worker = worker.name, %error, "plugin worker failed to restart");
             }
         });
     }

@@ -87,8 +87,8 @@ impl Worker {
             let asked = self.ask_live(&running.live, "unload", arguments, None);
             match timeout(limit, asked).await {
                 Ok(Ok(_)) => {}
-                Ok(Err(error)) => tracing::warn!(plugin, %error, "a plugin did not unload cleanly"),
-                Err(_) => tracing::warn!(plugin, "a plugin takes too long to unload"),
+                Ok(Err(error)) => tracing::warn!(plugin, %error, "plugin failed to unload"),
+                Err(_) => tracing::warn!(plugin, "plugin unload timed out"),
             }
         }
     }

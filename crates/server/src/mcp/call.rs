@@ -102,11 +102,11 @@ pub(super) async fn call(
 pub(super) fn in_words(error: &CallError) -> String {
     match error {
         CallError::Panicked { method, message } => {
-            tracing::warn!(method, message, "a method panicked");
+            tracing::warn!(method, message, "method panicked");
             format!("'{method}' failed; the server's log says why")
         }
         CallError::Store { method, source } => {
-            tracing::warn!(method, %source, "a call cannot be recorded");
+            tracing::warn!(method, %source, "could not record a call");
             format!("'{method}' cannot be recorded now; try again later")
         }
         error => error.to_string(),

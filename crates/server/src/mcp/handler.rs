@@ -66,7 +66,7 @@ impl Drop for Shared {
 
 /// Our own fault: the client learns no more, the log everything.
 pub(super) fn internal(error: impl Display) -> ErrorData {
-    tracing::error!(%error, "a request over MCP failed");
+    tracing::error!(%error, "MCP request failed");
     ErrorData::internal_error(
         "this could not be done now; the server's log says why",
         None,

@@ -58,7 +58,7 @@ pub(super) async fn create(
         NoVectors::Budget(reason) => Failure::spent(reason),
         NoVectors::Model(error) => Failure::from(&error),
         NoVectors::Spending(error) => {
-            tracing::error!(%error, "texts could not be made vectors");
+            tracing::error!(%error, "embedding request failed");
             Failure::cut_off()
         }
     })?;

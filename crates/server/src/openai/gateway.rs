@@ -182,7 +182,7 @@ impl OpenAi {
             let router = self.routes_for(Door::Plugins).layer(guard);
             tokio::spawn(async move {
                 if let Err(error) = entrance.serve(router, std::future::pending()).await {
-                    tracing::error!(%error, "plugins no longer reach models");
+                    tracing::error!(%error, "model endpoint for plugins stopped");
                 }
             });
             Ok(address)

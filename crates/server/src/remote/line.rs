@@ -141,7 +141,7 @@ pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
     };
     if waiting.bytes + packet.len() > MAX_WAITING {
         drop(waiting);
-        tracing::warn!("a remote client does not read what it asked for: hung up");
+        tracing::warn!("remote client does not read; connection closed");
         hang_up(engine, DisconnectReason::TransportClose);
         return Err(Gone);
     }

@@ -53,12 +53,12 @@ impl EngineIoHandler for Transport {
         // It counts nevertheless, until it leaves.
         let others = self.open.fetch_add(1, Ordering::Relaxed);
         if others >= self.remote.settings().max_connections {
-            tracing::warn!("too many remote connections: one was refused");
+            tracing::warn!("too many remote connections; refused");
             engine.close(DisconnectReason::TransportClose);
             return;
         }
         let Some(place) = self.lobby.enter(&engine) else {
-            tracing::warn!("too many remote connections of one address without a seat");
+            tracing::warn!("too many unauthenticated connections from one address; refused");
             return line::hang_up(&engine, DisconnectReason::TransportClose);
         };
         engine.data.wait_in(place);
@@ -224,7 +224,7 @@ impl Transport {
             return Ok(());
         };
         seat.push(incoming).map_err(|_| {
-            tracing::warn!("a remote client sends faster than it is answered: hung up");
+            tracing::warn!("remote client sends too fast; connection closed");
             Malformed
         })
     }

@@ -133,7 +133,7 @@ impl Operation for SetPersona {
         if let Some(agent) = service.running_agent()
             && let Err(error) = agent.register_persona(&persona)
         {
-            tracing::warn!(persona = persona.name, %error, "a persona cannot be a method");
+            tracing::warn!(persona = persona.name, %error, "could not register a persona as a method");
         }
         Ok(PersonaView::new(persona, &default_name(service).await?))
     }

@@ -109,7 +109,7 @@ async fn function_call(calls: Arc<InFlightCalls>, call: Call) -> Answer {
     if !call.wants_answer {
         tracing::info!(
             client = call.peer.client(),
-            "a call without a callback was ignored"
+            "ignored a function call without a callback"
         );
         return Answer::Silent;
     }
@@ -234,11 +234,11 @@ fn told(function: &str, error: &CallError) -> String {
              this client."
         ),
         CallError::Panicked { method, message } => {
-            tracing::warn!(method, message, "a method panicked");
+            tracing::warn!(method, message, "method panicked");
             format!("Function \"{function}\" failed.")
         }
         CallError::Store { method, source } => {
-            tracing::warn!(method, %source, "a call cannot be recorded");
+            tracing::warn!(method, %source, "could not record a call");
             "The server cannot record the call now.".to_owned()
         }
         error => match error.to_string().trim() {

@@ -145,7 +145,7 @@ async fn keyed(
 }
 
 pub(super) fn unsure(error: StoreError) -> String {
-    tracing::warn!(%error, "a client cannot be recognised");
+    tracing::warn!(%error, "could not verify a client's key");
     "The server cannot verify keys now.".to_owned()
 }
 

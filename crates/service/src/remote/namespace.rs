@@ -219,7 +219,7 @@ impl Namespace {
         }
         let (name, event, limit) = (self.name, call.event.clone(), self.limit);
         let failed = move |reason: &str| {
-            tracing::warn!(namespace = name, event, reason, "an event failed");
+            tracing::warn!(namespace = name, event, reason, "Socket.IO event failed");
         };
         let wants_answer = call.wants_answer;
         let handling = caught(async move { handler(call).await });
@@ -265,6 +265,6 @@ async fn run(hook: &Option<Hook>, remote: &Remote, peer: &Peer) {
     if let Some(hook) = hook
         && caught(hook(remote.clone(), peer.clone())).await.is_err()
     {
-        tracing::warn!(namespace = peer.namespace(), "a hook panicked");
+        tracing::warn!(namespace = peer.namespace(), "Socket.IO hook panicked");
     }
 }

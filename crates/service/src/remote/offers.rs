@@ -105,7 +105,7 @@ fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<
             Ok(_) => tracing::info!(
                 client,
                 method = offer.info.name,
-                "a function was registered"
+                "client function registered"
             ),
             Err(error) => refused = Some(error.to_string()),
         }

@@ -295,6 +295,6 @@ fn asks(peer: &Peer) -> NewClient<'_> {
 }
 
 fn broken(error: StoreError) -> String {
-    tracing::warn!(%error, "the store of clients and keys fails");
+    tracing::warn!(%error, "could not read or write clients and keys");
     BROKEN.to_owned()
 }

@@ -72,7 +72,7 @@ impl Statics {
     pub(super) async fn load(&self) {
         match self.0.store.resources().list().await {
             Ok(known) => self.write(|table| *table = known),
-            Err(error) => tracing::warn!(%error, "static resources cannot be read"),
+            Err(error) => tracing::warn!(%error, "could not read static resources"),
         }
     }
 
@@ -132,7 +132,7 @@ impl Statics {
         kept.map_err(|error| match error {
             error @ (StoreError::AddressTaken(_) | StoreError::TooMany { .. }) => error.to_string(),
             error => {
-                tracing::warn!(%error, "a static resource cannot be kept");
+                tracing::warn!(%error, "could not store a static resource");
                 "the server cannot keep it".to_owned()
             }
         })?;

@@ -166,7 +166,7 @@ impl Service {
         if let Err(failure) = self.agent.get_or_try_init(|| self.wire()).await {
             tracing::warn!(
                 reason = failure.message,
-                "plugins cannot reach models or send messages"
+                "no agent; plugins cannot reach models or send messages"
             );
         }
     }
@@ -360,7 +360,7 @@ impl Service {
     }
 
     async fn changed(&self, source: &Source) {
-        tracing::info!(plugin = source.name(), "its files have changed");
+        tracing::info!(plugin = source.name(), "plugin files changed; reloading");
         let plugins = &self.shelf.plugins;
         let known = plugins
             .list()

@@ -49,7 +49,7 @@ impl Service {
         let agent = self.agent().await?;
         let recovered = agent.recover_before(self.began).await?;
         for turn in recovered.turns {
-            tracing::info!(turn = %turn.0, "a turn that was cut off went on");
+            tracing::info!(turn = %turn.0, "interrupted turn resumed");
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl Service {
     /// Others that share the database need not wait until they notice that we are gone.
     pub async fn leave(&self) {
         if let Err(error) = self.store.leave().await {
-            tracing::warn!(%error, "other instances will notice by themselves that this one ends");
+            tracing::warn!(%error, "could not announce shutdown to other instances");
         }
     }
 

@@ -194,7 +194,7 @@ impl Service {
         if answering {
             tokio::spawn(async move {
                 if let Err(error) = agent.resume_after_approval(approval, watch).await {
-                    tracing::warn!(turn = %turn.0, %error, "a turn could not go on");
+                    tracing::warn!(turn = %turn.0, %error, "could not resume a turn");
                 }
             });
             return Ok(None);

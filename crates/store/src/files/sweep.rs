@@ -25,12 +25,12 @@ impl Files {
         let started = thread.spawn(move || {
             for folder in [files.0.sessions.as_fd(), files.remote().as_fd()] {
                 if let Err(error) = sweep(folder) {
-                    tracing::warn!(%error, "unfinished files could not be removed");
+                    tracing::warn!(%error, "could not remove unfinished files");
                 }
             }
         });
         if let Err(error) = started {
-            tracing::warn!(%error, "no thread to remove unfinished files");
+            tracing::warn!(%error, "could not start the thread that removes unfinished files");
         }
     }
 }

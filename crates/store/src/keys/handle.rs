@@ -110,7 +110,7 @@ impl Handles {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "which keys are still valid is not known now");
+                    tracing::warn!(%error, "could not read revoked keys; retrying");
                 }
             }
         }

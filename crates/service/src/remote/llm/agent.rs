@@ -64,7 +64,7 @@ pub(super) async fn ask(
     let answering = Answering::enter(&remote, &session, &asked).await;
     let accepted = agent.accept(incoming, overrule, answering.watch()).await;
     let accepted = accepted.map_err(|error| {
-        tracing::error!(%session, %error, "a remote request could not be stored");
+        tracing::error!(%session, %error, "could not store a remote request");
         remote.newage().chat.forget(&asked);
         "The message could not be stored: send it again. The server's log says why.".to_owned()
     })?;
@@ -80,7 +80,7 @@ pub(super) async fn ask(
                 status(&remote, &asked, None, "completed");
             }
             Err(error) => {
-                tracing::warn!(%session, %error, "a remote request was not answered");
+                tracing::warn!(%session, %error, "remote request failed");
                 refuse(&remote, &asked, &error.to_string());
             }
         }

@@ -95,7 +95,7 @@ pub(in crate::remote) async fn announce(remote: &Remote) {
     }
     let (policy, assigned) = match stored(remote).await {
         Ok(stored) => stored,
-        Err(error) => return tracing::warn!(%error, "the connection policy cannot be read"),
+        Err(error) => return tracing::warn!(%error, "could not read the connection policy"),
     };
     let computed = assignments(remote, policy, assigned);
     for peer in listening {

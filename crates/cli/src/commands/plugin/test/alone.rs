@@ -33,7 +33,7 @@ pub fn hide_others(gate: &Gate) {
             let quiet = tracing::subscriber::NoSubscriber::default();
             let registered = tracing::subscriber::with_default(quiet, || gate.register(hidden));
             if let Err(error) = registered {
-                tracing::warn!(%error, "a method is not hidden");
+                tracing::warn!(%error, "could not hide a method");
             }
         }
     }

@@ -39,7 +39,7 @@ impl Heard {
             let quiet = tracing::subscriber::NoSubscriber::default();
             let registered = tracing::subscriber::with_default(quiet, || gate.register(ear));
             if let Err(error) = registered {
-                tracing::warn!(%error, "what the plugin sends is not heard");
+                tracing::warn!(%error, "could not deliver a plugin's message");
             }
         }
         heard
