@@ -96,7 +96,7 @@ class Probe:
                 methods.append({"plugin": plugin, "names": names})
         return {"prompts": prompts, "methods": methods}
 
-    async def command(self, context: dict, name: str, raw_args: str):
+    async def command(self, context: dict, name: str, raw_args: str, said: str = ""):
         for module in self.modules.values():
             if name in getattr(module, "COMMANDS", {}):
                 async for text in module.COMMANDS[name](context, raw_args):
