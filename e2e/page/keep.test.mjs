@@ -30,7 +30,7 @@ test("turns, tokens and cost are seen over time", async () => {
   await page.getByText("As a table").first().click();
   await page.getByRole("columnheader", { name: "Errors" }).waitFor();
   await page.getByRole("table", { name: "Memory" }).getByText("callgate").first().waitFor();
-  await page.getByText(/waiting warm/).waitFor();
+  await page.getByText(/ warm · up to/).waitFor();
   await page.getByRole("cell", { name: "fake" }).waitFor();
   await page.getByRole("button", { name: "30 days" }).click();
   await page.getByRole("img", { name: /^Turns: [1-9]/ }).waitFor();
@@ -138,7 +138,7 @@ test("a timer waits, and is cancelled", async () => {
   await nav("Timers");
   await page.getByRole("cell", { name: "Water the fern.", exact: true }).waitFor();
   await page.getByRole("button", { name: "Cancel Water the fern." }).click();
-  await page.getByText("No timer waits.").waitFor();
+  await page.getByText("No timers.").waitFor();
 });
 
 test("a setting is changed, holds, and goes back", async () => {

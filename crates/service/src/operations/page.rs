@@ -1,7 +1,7 @@
 //! What operations on collections share. Long lists come a page at a time. A cursor is opaque to callers: it says after which item to go on.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use crate::ServiceError;
 
@@ -14,8 +14,32 @@ pub struct Page {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// How many, at most 500.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub limit: Option<u32>,
+}
+
+/// Also as text: a query that is flattened knows nothing else.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Itself(u32),
+        Text(String),
+    }
+    match Option::<Number>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(Number::Itself(number)) => Ok(Some(number)),
+        Some(Number::Text(text)) => {
+            let read = text
+                .parse()
+                .map_err(|_| D::Error::custom("limit is a number"));
+            read.map(Some)
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
