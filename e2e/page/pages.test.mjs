@@ -104,7 +104,7 @@ test("a persona is made, used and deleted", async () => {
 
 test("the built-in persona stays as it is, is copied, and can be gone back to", async () => {
   await page.getByRole("link", { name: "default" }).click();
-  await page.getByText("This one is built in and stays as it is.").waitFor();
+  await page.getByText("This persona is built in and cannot be changed.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);
   await page.getByRole("link", { name: "Copy it" }).click();
   await page.getByLabel("Name", { exact: true }).fill("mine");
