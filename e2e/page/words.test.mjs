@@ -15,7 +15,13 @@ function words(language) {
 }
 
 const en = words("en");
-const blanks = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+const inText = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+/** Before `|` stand the words for one; both have the same blanks. */
+const blanks = (text) => {
+  const [one, many = one] = text.split("|").map(inText);
+  assert.deepEqual(one, many, text);
+  return many;
+};
 
 for (const language of ["zh", "ja"]) {
   test(`no word is missing in ${language}`, () => {
