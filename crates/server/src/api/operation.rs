@@ -7,6 +7,7 @@ use axum::{
     Extension, Json as Body,
     body::Bytes,
     extract::{Query, RawPathParams, State},
+    http::{HeaderMap, HeaderValue, header},
 };
 use callgate_service::{Operation, read_operation};
 use serde_json::{Map, Value as Json};
@@ -76,8 +77,17 @@ pub(super) async fn perform<O: Operation>(
     Extension(access): Extension<Access>,
     path: RawPathParams,
     query: Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>,
+    headers: HeaderMap,
     body: Bytes,
 ) -> Outcome<O::Response> {
+    // A page of somebody else may post texts and forms without asking a browser first, but no JSON.
+    let media = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let is_json = media.is_some_and(|media| media.starts_with(b"application/json"));
+    if !body.is_empty() && !is_json {
+        return Err(unreadable(
+            "send JSON, with `Content-Type: application/json`",
+        ));
+    }
     let mut fields = match body.as_ref() {
         [] => Map::new(),
         sent => serde_json::from_slice(sent).map_err(|error| unreadable(&error.to_string()))?,

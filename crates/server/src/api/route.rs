@@ -135,8 +135,8 @@ impl Routes {
         let has_more = rest["properties"]
             .as_object()
             .is_some_and(|it| !it.is_empty());
-        let handler = move |state, access, path, query, body| {
-            perform::<O>(shape.clone(), state, access, path, query, body)
+        let handler = move |state, access, path, query, headers, body| {
+            perform::<O>(shape.clone(), state, access, path, query, headers, body)
         };
         let answer = self.schemas.subschema_for::<O::Response>().to_value();
         self.routes.push(Route {
