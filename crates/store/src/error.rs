@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use callgate_contract::{ConversationId, JournalId};
 
 use crate::{
-    MAX_DATA_NAME, MAX_ROOM_NAME, MAX_TIMER_TEXT, MAX_TIMERS, connection::is_lost, files::FileError,
+    DatabaseError, MAX_DATA_NAME, MAX_ROOM_NAME, MAX_TIMER_TEXT, MAX_TIMERS, files::FileError,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -16,9 +16,14 @@ pub enum StoreError {
     #[error("cannot use the data directory {}: {source}", path.display())]
     Directory { path: PathBuf, source: io::Error },
     #[error("the database refused or is unreachable: {0}")]
-    Database(#[from] sqlx::Error),
-    #[error("the database has another shape than this version expects: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
+    Database(#[from] DatabaseError),
+    #[error(
+        "the database was made by a newer version of Callgate (its schema is {version}, this one \
+         knows {newest}): use that version, or another data directory"
+    )]
+    Newer { version: i64, newest: i64 },
+    #[error("cannot read the database's address: {0}")]
+    Address(String),
     /// A row does not read back as what was written: another program has changed it.
     #[error("the stored {what} is damaged: {reason}")]
     Damaged { what: &'static str, reason: String },
@@ -108,17 +113,13 @@ pub enum StoreError {
 impl StoreError {
     /// Is it that nothing more fits on the disk?
     pub fn is_full(&self) -> bool {
-        let StoreError::Database(sqlx::Error::Database(error)) = self else {
-            return false;
-        };
-        // SQLITE_FULL, and PostgreSQL's disk_full.
-        matches!(error.code().as_deref(), Some("13" | "53100"))
+        matches!(self, StoreError::Database(error) if error.is_full())
     }
 
     /// It is the database's or the disk's state, not what was asked: the same may succeed later.
     pub fn is_temporary(&self) -> bool {
         match self {
-            StoreError::Database(error) => is_lost(error) || is_passing(error),
+            StoreError::Database(error) => error.is_temporary(),
             StoreError::File(error) => error.is_temporary(),
             _ => false,
         }
@@ -129,25 +130,5 @@ impl StoreError {
             what,
             reason: reason.to_string(),
         }
-    }
-}
-
-fn is_passing(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::PoolTimedOut => true,
-        sqlx::Error::Database(error) => {
-            let code = error.code().unwrap_or_default();
-            match code.parse::<u32>() {
-                // SQLite's, of which the lowest byte says the kind: busy, locked, no memory, read-only,
-                // input or output, full, cannot be opened.
-                Ok(number) if code.len() < 5 => matches!(number & 0xff, 5..=8 | 10 | 13 | 14),
-                // PostgreSQL's by class: rolled back for another's sake, no resources, not in this
-                // state (a lock, read-only), ended by the operator or a timeout, its system failed.
-                _ => ["40", "53", "55", "57", "58", "25006"]
-                    .iter()
-                    .any(|class| code.starts_with(class)),
-            }
-        }
-        _ => false,
     }
 }

@@ -19,15 +19,13 @@ use std::{
 
 use callgate_contract::JournalId;
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::{
     StoreError,
-    connection::Connection,
-    connection::Engine,
-    database::Database,
+    database::{Database, Engine},
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 /// Milliseconds after which nobody remembers an instance that is gone.
@@ -38,21 +36,21 @@ const NAME_FILE: &str = "instance";
 
 /// What a life that is over held goes to the next one of its data directory.
 const INHERIT: [&str; 4] = [
-    "UPDATE turn SET holder = $2 WHERE holder = $1 AND stop IS NULL",
-    "UPDATE run SET holder = $2 WHERE holder = $1 AND stop IS NULL",
-    "UPDATE log SET holder = $2 WHERE holder = $1 AND turn IS NULL
+    "UPDATE turn SET holder = ?2 WHERE holder = ?1 AND stop IS NULL",
+    "UPDATE run SET holder = ?2 WHERE holder = ?1 AND stop IS NULL",
+    "UPDATE log SET holder = ?2 WHERE holder = ?1 AND turn IS NULL
      AND (role = 'user' AND hidden = 0 AND dismissed = 0 OR offered = 1)",
-    "UPDATE outbox SET claimed_by = $2 WHERE claimed_by = $1 AND delivered_at IS NULL",
+    "UPDATE outbox SET claimed_by = ?2 WHERE claimed_by = ?1",
 ];
 /// Nothing of it runs any more, so that nobody need wait for its sessions.
 const BURY: [&str; 2] = [
-    "DELETE FROM lease WHERE holder = $1",
-    "DELETE FROM instance WHERE life = $1",
+    "DELETE FROM lease WHERE holder = ?1",
+    "DELETE FROM instance WHERE life = ?1",
 ];
 
 pub(crate) struct Instance {
     /// Of this process alone: what it holds is held by it.
-    pub(crate) life: String,
+    pub(crate) life: Uuid,
     /// Of the data directory, the same after a restart.
     name: String,
     /// The data directory itself. Whoever finds a life here that is not its own knows that it is over:
@@ -66,19 +64,10 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// By the database's clock.
-    async fn ask_time(&self, connection: &mut Connection) -> Result<i64, StoreError> {
-        let clock = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-        let now: i64 = sqlx::query_scalar(clock).fetch_one(connection).await?;
-        let ahead = now.saturating_sub(row::now());
-        self.ahead.store(ahead, Ordering::Relaxed);
-        Ok(now)
-    }
-
     /// Called under the directory's lock.
     pub(crate) fn at(data: &Path, term: Duration) -> Result<Self, StoreError> {
         Ok(Instance {
-            life: Uuid::now_v7().to_string(),
+            life: Uuid::now_v7(),
             name: name_at(data)?,
             place: place_of(data)?,
             term,
@@ -118,8 +107,8 @@ fn place_of(data: &Path) -> Result<String, StoreError> {
     Ok(format!("{}/{device}/{number}", boot.trim()))
 }
 
-/// The condition that the row of `$table` was left behind: by an earlier life of this instance, `$1`,
-/// if it is of `$time` `$2` at the latest; or by another one that is gone at `$3`.
+/// The condition that the row of `$table` was left behind: by an earlier life of this instance, `?1`,
+/// if it is of `$time` `?2` at the latest; or by another one that is gone at `?3`.
 macro_rules! left_behind {
     ($table:literal, $time:literal) => {
         concat!(
@@ -127,16 +116,16 @@ macro_rules! left_behind {
             $table,
             ".holder IS NULL OR ",
             $table,
-            ".holder = $1) AND ",
+            ".holder = ?1) AND ",
             $table,
             ".",
             $time,
-            " <= $2 OR ",
+            " <= ?2 OR ",
             $table,
-            ".holder <> $1 AND NOT EXISTS (SELECT 1 FROM instance
+            ".holder <> ?1 AND NOT EXISTS (SELECT 1 FROM instance
                  WHERE instance.life = ",
             $table,
-            ".holder AND instance.ends_at > $3))"
+            ".holder AND instance.ends_at > ?3))"
         )
     };
 }
@@ -145,12 +134,12 @@ pub(crate) use left_behind;
 impl Database {
     /// Others may work on the same database.
     pub(crate) fn is_shared(&self) -> bool {
-        self.connector.engine == Engine::Postgres
+        matches!(self.engine, Engine::Postgres(_))
     }
 
     /// By what work is this process's own; nobody asks where it is alone.
-    pub(crate) fn holder(&self) -> Option<String> {
-        self.is_shared().then(|| self.instance.life.clone())
+    pub(crate) fn holder(&self) -> Option<Uuid> {
+        self.is_shared().then_some(self.instance.life)
     }
 
     /// By the clock that instances agree on.
@@ -159,50 +148,48 @@ impl Database {
     }
 
     /// What [`left_behind`] selects.
-    pub(crate) async fn left_behind(
+    pub(crate) async fn left_behind<T: Send + 'static>(
         &self,
         select: &'static str,
         start: Timestamp,
-    ) -> Result<Vec<AnyRow>, StoreError> {
-        let rows = sqlx::query(select)
-            .bind(self.instance.life.clone())
-            .bind(start.as_millisecond())
-            .bind(self.shared_now())
-            .fetch_all(&self.readers)
-            .await?;
-        Ok(rows)
+        read: fn(&Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let (life, now) = (self.instance.life, self.shared_now());
+        self.read(move |tx| {
+            let rows = tx.query(select, parameters![life, start.as_millisecond(), now])?;
+            rows.iter().map(read).collect()
+        })
+        .await
     }
 
     /// The first word of this life. It inherits from those that were here before; where another one
     /// lives under our name, the directory is a copy of its, and we take a new name.
     async fn begin_life(&mut self, data: &Path) -> Result<(), StoreError> {
-        let mut writer = self.writer().await?;
-        writer.begin().await?;
-        let now = self.instance.ask_time(writer.connection()).await?;
-        let known = sqlx::query("SELECT * FROM instance WHERE name = $1 OR place = $2")
-            .bind(self.instance.name.clone())
-            .bind(self.instance.place.clone())
-            .fetch_all(writer.connection())
+        let Instance {
+            life, name, place, ..
+        } = &self.instance;
+        let (life, name, place) = (*life, name.clone(), place.clone());
+        let copied = self
+            .write(move |tx| {
+                let now = ask_time(tx)?;
+                let known = "SELECT * FROM instance WHERE name = ?1 OR place = ?2";
+                let mut copied = false;
+                for other in tx.query(known, parameters![name, place])? {
+                    if get::<String>(&other, "place")? != place {
+                        copied |= get::<i64>(&other, "ends_at")? > now;
+                        continue;
+                    }
+                    let before: Uuid = get(&other, "life")?;
+                    for inherit in INHERIT {
+                        tx.execute(inherit, parameters![before, life])?;
+                    }
+                    for bury in BURY {
+                        tx.execute(bury, parameters![before])?;
+                    }
+                }
+                Ok(copied)
+            })
             .await?;
-        let mut copied = false;
-        for other in &known {
-            if get::<String>(other, "place")? != self.instance.place {
-                copied |= get::<i64>(other, "ends_at")? > now;
-                continue;
-            }
-            let before: String = get(other, "life")?;
-            for statement in INHERIT {
-                let inherit = sqlx::query(statement)
-                    .bind(before.clone())
-                    .bind(self.instance.life.clone());
-                inherit.execute(writer.connection()).await?;
-            }
-            for statement in BURY {
-                let bury = sqlx::query(statement).bind(before.clone());
-                bury.execute(writer.connection()).await?;
-            }
-        }
-        writer.commit().await?;
         if copied {
             let name = new_name(data)?;
             tracing::warn!(
@@ -216,31 +203,35 @@ impl Database {
     }
 
     async fn say_alive(&self) -> Result<(), StoreError> {
-        let mut writer = self.writer().await?;
-        let now = self.instance.ask_time(writer.connection()).await?;
+        let Instance {
+            life, name, place, ..
+        } = &self.instance;
+        let (life, name, place) = (*life, name.clone(), place.clone());
         let term = i64::try_from(self.instance.term.as_millis()).unwrap_or(i64::MAX);
-        sqlx::query(
-            "INSERT INTO instance (life, name, place, ends_at) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (life) DO UPDATE SET ends_at = excluded.ends_at",
-        )
-        .bind(self.instance.life.clone())
-        .bind(self.instance.name.clone())
-        .bind(self.instance.place.clone())
-        .bind(now.saturating_add(term))
-        .execute(writer.connection())
-        .await?;
-        writer.release();
+        let now = self
+            .write(move |tx| {
+                let now = ask_time(tx)?;
+                tx.execute(
+                    "INSERT INTO instance (life, name, place, ends_at) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (life) DO UPDATE SET ends_at = excluded.ends_at",
+                    parameters![life, name, place, now.saturating_add(term)],
+                )?;
+                Ok(now)
+            })
+            .await?;
+        let ahead = now.saturating_sub(row::now());
+        self.instance.ahead.store(ahead, Ordering::Relaxed);
         Ok(())
     }
 
     async fn forget_the_gone(&self) -> Result<(), StoreError> {
-        let mut writer = self.writer().await?;
-        sqlx::query("DELETE FROM instance WHERE ends_at < $1")
-            .bind(self.shared_now().saturating_sub(FORGOTTEN))
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        Ok(())
+        let gone = self.shared_now().saturating_sub(FORGOTTEN);
+        self.write(move |tx| {
+            let forget = "DELETE FROM instance WHERE ends_at < ?1";
+            tx.execute(forget, parameters![gone])?;
+            Ok(())
+        })
+        .await
     }
 
     /// What this instance holds is anybody's at once: it ends in good order.
@@ -248,14 +239,19 @@ impl Database {
         if !self.is_shared() {
             return Ok(());
         }
-        let mut writer = self.writer().await?;
-        sqlx::query("DELETE FROM instance WHERE life = $1")
-            .bind(self.instance.life.clone())
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        Ok(())
+        let life = self.instance.life;
+        self.write(move |tx| {
+            tx.execute("DELETE FROM instance WHERE life = ?1", parameters![life])?;
+            Ok(())
+        })
+        .await
     }
+}
+
+/// By the database's clock.
+fn ask_time(tx: &mut dyn Tx) -> Result<i64, StoreError> {
+    let clock = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+    tx.query_one(clock, &[])?.at(0)
 }
 
 /// Begins this process's life. Called under the directory's lock.
@@ -287,20 +283,13 @@ pub(crate) fn live(database: &Arc<Database>) {
 }
 
 /// Is the turn or run still for `life` to write to? In the affirmative it stays so until the
-/// transaction ends.
-pub(crate) async fn is_ours(
-    connection: &mut Connection,
-    journal: JournalId,
-    life: &str,
-) -> Result<bool, StoreError> {
+/// transaction ends. Only where instances share the database.
+pub(crate) fn is_ours(tx: &mut dyn Tx, journal: JournalId, life: Uuid) -> Result<bool, StoreError> {
     for select in [
-        "SELECT holder FROM turn WHERE id = $1 FOR UPDATE",
-        "SELECT holder FROM run WHERE journal = $1 FOR UPDATE",
+        "SELECT holder FROM turn WHERE id = ?1 FOR UPDATE",
+        "SELECT holder FROM run WHERE journal = ?1 FOR UPDATE",
     ] {
-        let found: Option<Option<String>> = sqlx::query_scalar(select)
-            .bind(journal.0.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
+        let found: Option<Option<Uuid>> = tx.scalar(select, parameters![journal])?;
         if let Some(holder) = found {
             return Ok(holder.is_none_or(|holder| holder == life));
         }

@@ -12,21 +12,26 @@ mod connection;
 mod control;
 mod conversations;
 mod costs;
+mod counts;
 mod crash;
 mod database;
+mod database_error;
 mod error;
 pub mod files;
 mod instance;
+mod job;
 mod journal;
 mod keys;
 mod leases;
 mod log;
+mod migrations;
 mod notes;
 mod open;
 mod outbox;
 mod owner;
 mod personas;
 mod plugin_data;
+mod postgres;
 mod preferences;
 mod readers;
 mod requests;
@@ -35,8 +40,10 @@ mod rooms;
 mod row;
 mod sessions;
 mod settings;
+mod sqlite;
 mod timers;
 mod turns;
+mod tx;
 mod vectors;
 
 use std::{sync::Arc, time::Duration};
@@ -50,7 +57,9 @@ pub use conversations::{
     Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
 };
 pub use costs::{Charge, CostBy, CostLine, CostSum, Costs, Expense};
+pub use counts::StatementCounts;
 pub use crash::{CRASH_POINTS, crash_point};
+pub use database_error::DatabaseError;
 pub use error::StoreError;
 pub use files::Files;
 pub use journal::{
@@ -166,6 +175,11 @@ impl Store {
     /// may be under way.
     pub async fn leave(&self) -> Result<(), StoreError> {
         self.database.leave().await
+    }
+
+    /// What was asked of the database since it was opened.
+    pub fn counts(&self) -> StatementCounts {
+        self.database.counts.get()
     }
 
     /// Fails unless something can be written now.

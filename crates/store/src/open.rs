@@ -7,19 +7,13 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{
-    SqlSafeStr,
-    any::AnyConnectOptions,
-    migrate::{Migration, MigrationType, Migrator},
-};
-use tokio::sync::Mutex;
+use tokio_postgres::Config;
 
 use crate::{
     Files, Journal, Store, StoreError,
-    connection::{Connector, Engine},
-    database::Database,
+    database::{Address, Database, Engine},
     instance::{self, Instance},
-    readers::Readers,
+    migrations::{Dialect, migrate},
 };
 
 const DATABASE_FILE: &str = "callgate.db";
@@ -72,24 +66,20 @@ impl Store {
 
     async fn prepare(options: StoreOptions, lives: bool) -> Result<Store, StoreError> {
         let files = Files::open(&options.data, options.durability)?;
-        sqlx::any::install_default_drivers();
-        let (engine, address) = address(&options)?;
+        let address = address(&options)?;
         let alone = lock(&options.data).await?;
-        let connector = Connector {
-            engine,
-            durability: options.durability,
-            options: address,
-        };
+        let counts = Arc::default();
         let mut database = Database {
-            readers: Readers::new(connector.clone()),
-            connector,
-            writer: Mutex::new(None),
+            engine: Engine::open(address, options.durability, &counts)?,
+            counts,
+            buffer: Arc::default(),
             arrivals: Default::default(),
             delivered: Default::default(),
             instance: Instance::at(&options.data, options.term)?,
             key_handles: Default::default(),
         };
-        migrate(&database).await?;
+        let dialect = Dialect::of(&database.engine);
+        database.write(move |tx| migrate(tx, dialect)).await?;
         if lives {
             instance::begin(&mut database, &options.data).await?;
         }
@@ -107,104 +97,21 @@ impl Store {
     }
 }
 
-fn address(options: &StoreOptions) -> Result<(Engine, AnyConnectOptions), StoreError> {
-    match &options.url {
-        None => {
-            let file = options.data.join(DATABASE_FILE);
-            let url = format!("sqlite://{}?mode=rwc", percent_encoded(&file));
-            Ok((Engine::Sqlite, url.parse()?))
+fn address(options: &StoreOptions) -> Result<Address, StoreError> {
+    let Some(url) = &options.url else {
+        return Ok(Address::File(options.data.join(DATABASE_FILE)));
+    };
+    match url.split_once(':') {
+        Some(("postgres" | "postgresql", _)) => {
+            let config: Config = url
+                .parse()
+                .map_err(|error: tokio_postgres::Error| StoreError::Address(error.to_string()))?;
+            Ok(Address::Server(Box::new(config)))
         }
-        Some(url) => match url.split_once(':') {
-            Some(("postgres" | "postgresql", _)) => Ok((Engine::Postgres, url.parse()?)),
-            scheme => Err(StoreError::Engine {
-                scheme: scheme.map_or("", |(scheme, _)| scheme).to_owned(),
-            }),
-        },
+        scheme => Err(StoreError::Engine {
+            scheme: scheme.map_or("", |(scheme, _)| scheme).to_owned(),
+        }),
     }
-}
-
-fn percent_encoded(path: &Path) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
-    path.as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .map(|byte| {
-            if plain(byte) {
-                char::from(*byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect()
-}
-
-async fn migrate(database: &Database) -> Result<(), StoreError> {
-    let migrations = [
-        (1, "spine", include_str!("../migrations/0001_spine.sql")),
-        (2, "turns", include_str!("../migrations/0002_turns.sql")),
-        (3, "arrival", include_str!("../migrations/0003_arrival.sql")),
-        (4, "plugins", include_str!("../migrations/0004_plugins.sql")),
-        (7, "remote", include_str!("../migrations/0007_remote.sql")),
-        (8, "rooms", include_str!("../migrations/0008_rooms.sql")),
-        (10, "spent", include_str!("../migrations/0010_spent.sql")),
-        (
-            11,
-            "statistics",
-            include_str!("../migrations/0011_statistics.sql"),
-        ),
-        (
-            12,
-            "capsule",
-            include_str!("../migrations/0012_capsule.sql"),
-        ),
-        (
-            21,
-            "plugin_timers",
-            include_str!("../migrations/0021_plugin_timers.sql"),
-        ),
-        (
-            22,
-            "taking_over",
-            include_str!("../migrations/0022_taking_over.sql"),
-        ),
-        (
-            23,
-            "turn_sums",
-            include_str!("../migrations/0023_turn_sums.sql"),
-        ),
-        (
-            24,
-            "asked_for",
-            include_str!("../migrations/0024_asked_for.sql"),
-        ),
-        (25, "lives", include_str!("../migrations/0025_lives.sql")),
-        (
-            26,
-            "client_names",
-            include_str!("../migrations/0026_client_names.sql"),
-        ),
-        (
-            27,
-            "standing_answers",
-            include_str!("../migrations/0027_standing_answers.sql"),
-        ),
-        (
-            28,
-            "unfinished_answers",
-            include_str!("../migrations/0028_unfinished_answers.sql"),
-        ),
-    ];
-    let migrations = migrations.map(|(version, description, text)| {
-        let (kind, sql) = (MigrationType::Simple, text.into_sql_str());
-        Migration::new(version, description.into(), kind, sql, false)
-    });
-    let mut writer = database.writer().await?;
-    let migrator = Migrator::with_migrations(migrations.into());
-    migrator
-        .run_direct(None, writer.without_deadline().await?, false)
-        .await?;
-    writer.release();
-    Ok(())
 }
 
 /// Two processes that open a new SQLite database at once would both make its tables. The lock is

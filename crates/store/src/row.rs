@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use callgate_contract::{Allowed, ConversationId, JournalId, SessionKey};
+use callgate_contract::{Allowed, SessionKey};
 use jiff::Timestamp;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
-use sqlx::{Any, ColumnIndex, Decode, Row, Type, any::AnyRow};
-use uuid::Uuid;
 
-use crate::StoreError;
+use crate::{
+    StoreError,
+    tx::{FromCell, Row},
+};
 
 /// The one spelling of an enum of the contract, as JSON writes it too.
 pub(crate) fn word<T: Serialize>(value: T) -> Result<String, StoreError> {
@@ -71,11 +72,6 @@ pub(crate) fn read_session(key: &str) -> Result<SessionKey, StoreError> {
         .map_err(|error| StoreError::damaged("session key", error))
 }
 
-pub(crate) fn read_uuid(text: &str) -> Result<Uuid, StoreError> {
-    text.parse()
-        .map_err(|error| StoreError::damaged("uuid", error))
-}
-
 pub(crate) fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }
@@ -105,14 +101,6 @@ pub(crate) fn read_small(what: &'static str, number: i64) -> Result<u32, StoreEr
     u32::try_from(number).map_err(|error| StoreError::damaged(what, error))
 }
 
-pub(crate) fn read_journal(text: &str) -> Result<JournalId, StoreError> {
-    read_uuid(text).map(JournalId)
-}
-
-pub(crate) fn read_conversation(text: &str) -> Result<ConversationId, StoreError> {
-    read_uuid(text).map(ConversationId)
-}
-
 /// Names what is stored when its text is gone.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
@@ -126,9 +114,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-pub(crate) fn get<'r, T>(row: &'r AnyRow, column: impl ColumnIndex<AnyRow>) -> Result<T, StoreError>
-where
-    T: Decode<'r, Any> + Type<Any>,
-{
-    Ok(row.try_get(column)?)
+pub(crate) fn get<T: FromCell>(row: &Row, column: &str) -> Result<T, StoreError> {
+    row.get(column)
 }
