@@ -3,34 +3,36 @@
 
 use callgate_contract::{Change, JournalId, Part};
 
-use crate::{LogRole, NewTimer, StoreError, connection::Connection, log, notes, outbox, timers};
+use uuid::Uuid;
 
-pub(crate) async fn apply(
-    connection: &mut Connection,
+use crate::{LogRole, NewTimer, StoreError, log, notes, outbox, timers, tx::Tx};
+
+pub(crate) fn apply(
+    tx: &mut dyn Tx,
     journal: JournalId,
     changes: &[Change],
-    holder: Option<String>,
+    holder: Option<Uuid>,
 ) -> Result<(), StoreError> {
     let by = Some(journal);
     for change in changes {
         match change {
             Change::Send { message } => {
                 let (session, parts) = (&message.session, &message.parts);
-                log::append(connection, by, session, LogRole::Assistant, parts).await?;
-                outbox::queue(connection, message, holder.clone()).await?;
+                log::append(tx, by, session, LogRole::Assistant, parts)?;
+                outbox::queue(tx, message, holder)?;
             }
             Change::Remember {
                 session,
                 name,
                 text,
-            } => notes::write(connection, session, name, text).await?,
-            Change::Forget { session, name } => notes::erase(connection, session, name).await?,
+            } => notes::write(tx, session, name, text)?,
+            Change::Forget { session, name } => notes::erase(tx, session, name)?,
             Change::SystemRow { session, text } => {
                 let parts = [Part::text(text)];
-                log::append(connection, by, session, LogRole::System, &parts).await?;
+                log::append(tx, by, session, LogRole::System, &parts)?;
             }
             Change::Unfinished { session, text } => {
-                log::append_unfinished(connection, journal, session, text).await?;
+                log::append_unfinished(tx, journal, session, text)?;
             }
             Change::SetTimer {
                 id,
@@ -46,10 +48,10 @@ pub(crate) async fn apply(
                     due_at: crate::row::read_time(*due_at)?,
                     text: text.clone(),
                 };
-                timers::set(connection, &timer).await?;
+                timers::set(tx, &timer)?;
             }
             Change::CancelTimer { session, id } => {
-                timers::cancel(connection, session, *id).await?;
+                timers::cancel(tx, session, *id)?;
             }
         }
     }

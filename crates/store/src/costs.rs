@@ -5,13 +5,12 @@ use callgate_contract::{JournalId, SessionKey, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sqlx::{AssertSqlSafe, any::AnyRow};
 use uuid::Uuid;
 
 use crate::{
     Journal, StoreError,
-    connection::Connection,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 /// Rows of a sum at most: the dearest, or the newest hours and days.
@@ -100,21 +99,16 @@ pub struct Costs<'a>(pub(crate) &'a Journal);
 
 impl Costs<'_> {
     pub async fn add(&self, expense: &Expense) -> Result<(), StoreError> {
-        let mut write = self.0.write(false).await?;
-        let spender = Spender {
-            id: Uuid::now_v7().to_string(),
-            turn: expense.turn,
-            of: Some((expense.session.to_string(), expense.user.clone())),
-        };
-        insert(write.connection(), spender, &expense.charge).await?;
-        write.commit().await
+        let expense = expense.clone();
+        let database = &self.0.database;
+        database.write(move |tx| insert(tx, &expense)).await
     }
 
     /// Since a time: hours and days in their order, all else the dearest first.
     pub async fn sum(&self, by: CostBy, since: Timestamp) -> Result<Vec<CostLine>, StoreError> {
         let (key, order) = match by {
-            CostBy::Day => ("CAST(at / 86400000 AS TEXT)", "MAX(at) DESC"),
-            CostBy::Hour => ("CAST(at / 3600000 AS TEXT)", "MAX(at) DESC"),
+            CostBy::Day => ("CAST(asked_at / 86400000 AS TEXT)", "MAX(asked_at) DESC"),
+            CostBy::Hour => ("CAST(asked_at / 3600000 AS TEXT)", "MAX(asked_at) DESC"),
             CostBy::User => ("user_name", DEAREST),
             CostBy::Session => ("session", DEAREST),
             CostBy::Plugin => ("origin", DEAREST),
@@ -125,25 +119,28 @@ impl Costs<'_> {
             CostBy::Model => ("model", DEAREST),
             CostBy::Turn => ("turn", DEAREST),
         };
-        // Safe: every piece is a text of this file.
-        let select = AssertSqlSafe(format!(
-            "SELECT {key} AS name, {SUMS} FROM spent WHERE at >= $1
+        let select = format!(
+            "SELECT {key} AS name, {SUMS} FROM model_request
+             WHERE asked_at >= ?1 AND answered_at IS NOT NULL
              GROUP BY {key} ORDER BY {order} LIMIT {MOST}"
-        ));
-        let rows = sqlx::query(select)
-            .bind(since.as_millisecond())
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        let mut sums: Vec<CostLine> = rows
-            .iter()
-            .map(|row| {
-                let name: Option<String> = get(row, "name")?;
-                Ok(CostLine {
-                    key: name.map(|name| shown(by, name)),
-                    sum: read(row)?,
-                })
+        );
+        let line = move |row: &Row| {
+            let name = match by {
+                CostBy::Turn => get::<Option<Uuid>>(row, "name")?.map(|id| id.to_string()),
+                _ => get(row, "name")?,
+            };
+            Ok(CostLine {
+                key: name.map(|name| shown(by, name)),
+                sum: read(row)?,
             })
-            .collect::<Result<_, StoreError>>()?;
+        };
+        let database = &self.0.database;
+        let mut sums: Vec<CostLine> = database
+            .read(move |tx| {
+                let rows = tx.query(&select, parameters![since.as_millisecond()])?;
+                rows.iter().map(line).collect::<Result<_, StoreError>>()
+            })
+            .await?;
         if matches!(by, CostBy::Day | CostBy::Hour) {
             sums.reverse();
         }
@@ -151,7 +148,8 @@ impl Costs<'_> {
     }
 }
 
-const DEAREST: &str = "COALESCE(SUM(money), 0) DESC, SUM(tokens_in + tokens_out) DESC, MAX(id)";
+const DEAREST: &str = "COALESCE(SUM(money), 0) DESC,
+    COALESCE(SUM(tokens_in + tokens_out), 0) DESC, MAX(id)";
 
 const SUMS: &str = "COUNT(*) AS requests,
     COALESCE(CAST(SUM(tokens_in) AS BIGINT), 0) AS tokens_in,
@@ -174,7 +172,7 @@ fn shown(by: CostBy, name: String) -> String {
     time.unwrap_or(name)
 }
 
-fn read(row: &AnyRow) -> Result<CostSum, StoreError> {
+fn read(row: &Row) -> Result<CostSum, StoreError> {
     let count = |column: &'static str| -> Result<u64, StoreError> {
         row::read_count(column, get(row, column)?)
     };
@@ -189,42 +187,56 @@ fn read(row: &AnyRow) -> Result<CostSum, StoreError> {
     })
 }
 
-/// Whose row it is.
-pub(crate) struct Spender {
-    pub(crate) id: String,
-    pub(crate) turn: Option<JournalId>,
-    /// Its session and user; the turn's, if none is named.
-    pub(crate) of: Option<(String, String)>,
+/// What a request used, as its row holds it: nothing where the model did not say.
+#[derive(Default)]
+pub(crate) struct UsageColumns {
+    pub(crate) tokens_in: Option<i64>,
+    pub(crate) cached: Option<i64>,
+    pub(crate) written: Option<i64>,
+    pub(crate) tokens_out: Option<i64>,
+    pub(crate) reasoning: Option<i64>,
+    pub(crate) money: Option<i64>,
 }
 
-pub(crate) async fn insert(
-    connection: &mut Connection,
-    spender: Spender,
-    charge: &Charge,
-) -> Result<(), StoreError> {
-    let usage = charge.usage.unwrap_or_default();
-    let (session, user) = spender.of.unzip();
-    sqlx::query(
-        "INSERT INTO spent (id, turn, session, user_name, origin, method, model, tokens_in, cached,
-                            written, tokens_out, reasoning, money, at)
-         VALUES ($1, $2, COALESCE($3, (SELECT session FROM turn WHERE id = $2)),
-                 COALESCE($4, (SELECT user_name FROM turn WHERE id = $2)), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-    )
-    .bind(spender.id)
-    .bind(spender.turn.map(|turn| turn.0.to_string()))
-    .bind(session)
-    .bind(user)
-    .bind(charge.origin.clone())
-    .bind(charge.method.clone())
-    .bind(charge.model.clone())
-    .bind(row::count(usage.input))
-    .bind(row::count(usage.cached))
-    .bind(row::count(usage.written))
-    .bind(row::count(usage.output))
-    .bind(row::count(usage.reasoning))
-    .bind(usage.money.map(row::count))
-    .bind(row::now())
-    .execute(connection)
-    .await?;
+impl UsageColumns {
+    pub(crate) fn of(charge: &Charge) -> Self {
+        let Some(usage) = charge.usage else {
+            return UsageColumns::default();
+        };
+        UsageColumns {
+            tokens_in: Some(row::count(usage.input)),
+            cached: Some(row::count(usage.cached)),
+            written: Some(row::count(usage.written)),
+            tokens_out: Some(row::count(usage.output)),
+            reasoning: Some(row::count(usage.reasoning)),
+            money: usage.money.map(row::count),
+        }
+    }
+}
+
+fn insert(tx: &mut dyn Tx, expense: &Expense) -> Result<(), StoreError> {
+    let charge = &expense.charge;
+    let usage = UsageColumns::of(charge);
+    tx.execute(
+        "INSERT INTO model_request (turn, session, user_name, origin, method, model, asked_at,
+                                    attempts, answered_at, tokens_in, cached, written, tokens_out,
+                                    reasoning, money)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        parameters![
+            expense.turn,
+            expense.session.to_string(),
+            expense.user,
+            charge.origin,
+            charge.method,
+            charge.model,
+            row::now(),
+            usage.tokens_in,
+            usage.cached,
+            usage.written,
+            usage.tokens_out,
+            usage.reasoning,
+            usage.money,
+        ],
+    )?;
     Ok(())
 }

@@ -15,52 +15,47 @@ use std::sync::Arc;
 use callgate_contract::{Change, JournalId, Stop};
 use serde_json::Value as Json;
 
-use self::buffer::Buffer;
-pub(crate) use self::buffer::Write;
+pub(crate) use self::buffer::{Buffer, Taken};
 pub(crate) use self::rows::clock_bytes;
 pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{
     CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success, Tail,
 };
-use crate::{StoreError, changes, crash_point, database::Database, instance, row};
+use crate::{StoreError, changes, crash_point, database::Database, instance, row, tx::Tx};
 
-/// Clones share the buffer of calls not yet written.
+/// Clones share one database.
 #[derive(Clone)]
 pub struct Journal {
     pub(crate) database: Arc<Database>,
-    buffer: Arc<Buffer>,
 }
 
 impl Journal {
     pub(crate) fn new(database: Arc<Database>) -> Self {
-        Journal {
-            database,
-            buffer: Arc::default(),
-        }
+        Journal { database }
     }
 
     /// Durable when it returns: from here on a cut-off run is known to [`Journal::unfinished`].
     pub async fn begin(&self, run: &RunStart) -> Result<(), StoreError> {
-        let mut write = match run.turn {
-            Some((turn, _)) => self.write_to(turn, false).await?,
+        let (run, holder) = (run.clone(), self.database.holder());
+        let (id, turn) = (run.id, run.turn);
+        let insert = move |tx: &mut dyn Tx| rows::insert_run(tx, &run, holder);
+        let new = match turn {
+            Some((turn, _)) => self.write_to(turn, insert).await?,
             // One that exists already is nothing that is written to.
-            None => self.write(false).await?,
+            None => self.database.write(insert).await?,
         };
-        let holder = self.database.holder();
-        let new = rows::insert_run(write.connection(), run, holder).await?;
-        write.commit().await?;
         crash_point("journal.after_begin");
-        new.then_some(()).ok_or(StoreError::AlreadyBegun(run.id))
+        new.then_some(()).ok_or(StoreError::AlreadyBegun(id))
     }
 
     /// Durable when it returns, as are all calls before it.
     pub async fn intent(&self, call: &CallIntent) -> Result<(), StoreError> {
         crash_point("journal.before_intent");
-        let mut write = self.write_to(call.journal, false).await?;
-        let new = calls::insert_intent(write.connection(), call).await?;
-        write.commit().await?;
-        crash_point("journal.after_intent");
         let (journal, sequence) = (call.journal, call.sequence);
+        let call = call.clone();
+        let insert = move |tx: &mut dyn Tx| calls::insert_intent(tx, &call);
+        let new = self.write_to(journal, insert).await?;
+        crash_point("journal.after_intent");
         new.then_some(())
             .ok_or(StoreError::AlreadyRecorded { journal, sequence })
     }
@@ -73,18 +68,18 @@ impl Journal {
         outcome: &CallOutcome,
         changes: &[Change],
     ) -> Result<(), StoreError> {
-        let mut write = self.write_to(journal, !changes.is_empty()).await?;
-        let first = calls::update_outcome(write.connection(), journal, sequence, outcome).await?;
-        if !first {
-            let known = calls::is_known(write.connection(), journal, sequence).await?;
-            write.rollback().await?;
-            return Err(if known {
+        let outcome = outcome.clone();
+        self.write_with_changes(journal, changes, move |tx| {
+            if calls::update_outcome(tx, journal, sequence, &outcome)? {
+                return Ok(());
+            }
+            Err(if calls::is_known(tx, journal, sequence)? {
                 StoreError::AlreadyRecorded { journal, sequence }
             } else {
                 StoreError::NeverBegun { journal, sequence }
-            });
-        }
-        self.apply_and_commit(write, journal, changes).await
+            })
+        })
+        .await
     }
 
     /// Intent, outcome and changes in one transaction, for a call whose whole effect is `changes`.
@@ -95,27 +90,31 @@ impl Journal {
         outcome: &CallOutcome,
         changes: &[Change],
     ) -> Result<(), StoreError> {
-        let mut write = self.write_to(call.journal, !changes.is_empty()).await?;
-        if !calls::insert_recorded(write.connection(), call, outcome).await? {
-            write.rollback().await?;
-            return Err(StoreError::AlreadyRecorded {
-                journal: call.journal,
-                sequence: call.sequence,
-            });
-        }
-        self.apply_and_commit(write, call.journal, changes).await
+        let (journal, sequence) = (call.journal, call.sequence);
+        let (call, outcome) = (call.clone(), outcome.clone());
+        self.write_with_changes(journal, changes, move |tx| {
+            let first = calls::insert_recorded(tx, &call, &outcome)?;
+            first
+                .then_some(())
+                .ok_or(StoreError::AlreadyRecorded { journal, sequence })
+        })
+        .await
     }
 
-    async fn apply_and_commit(
+    async fn write_with_changes(
         &self,
-        mut write: Write<'_>,
         journal: JournalId,
         changes: &[Change],
+        outcome: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        let holder = self.database.holder();
-        changes::apply(write.connection(), journal, changes, holder).await?;
-        crash_point("journal.before_outcome_commit");
-        write.commit().await?;
+        let (changes, holder) = (changes.to_vec(), self.database.holder());
+        self.write_to(journal, move |tx| {
+            outcome(tx)?;
+            changes::apply(tx, journal, &changes, holder)?;
+            crash_point("journal.before_outcome_commit");
+            Ok(())
+        })
+        .await?;
         crash_point("journal.after_outcome");
         Ok(())
     }
@@ -127,7 +126,7 @@ impl Journal {
         call: CallIntent,
         outcome: CallOutcome,
     ) -> Result<(), StoreError> {
-        if self.buffer.push(call, outcome)? {
+        if self.database.buffer.push(call, outcome)? {
             self.flush().await
         } else {
             Ok(())
@@ -135,12 +134,15 @@ impl Journal {
     }
 
     pub async fn flush(&self) -> Result<(), StoreError> {
-        if self.buffer.is_written() {
+        if self.database.buffer.is_written() {
             return Ok(());
         }
-        let write = self.write(false).await?;
-        crash_point("journal.before_flush_commit");
-        write.commit().await?;
+        self.database
+            .write(|_| {
+                crash_point("journal.before_flush_commit");
+                Ok(())
+            })
+            .await?;
         crash_point("journal.after_flush");
         Ok(())
     }
@@ -164,9 +166,9 @@ impl Journal {
         tail: &Tail,
     ) -> Result<(), StoreError> {
         crash_point("journal.before_finish");
-        let mut write = self.write_to(journal, false).await?;
-        let first = rows::finish_run(write.connection(), journal, stop, report, tail).await?;
-        write.commit().await?;
+        let (report, tail) = (report.to_string(), tail.clone());
+        let finish = move |tx: &mut dyn Tx| rows::finish_run(tx, journal, stop, &report, &tail);
+        let first = self.write_to(journal, finish).await?;
         crash_point("journal.after_finish");
         if first {
             Ok(())
@@ -179,10 +181,8 @@ impl Journal {
     /// that try at once, one does.
     pub async fn reopen(&self, journal: JournalId) -> Result<(), StoreError> {
         let (holder, now) = (self.database.holder(), self.database.shared_now());
-        let mut write = self.write(false).await?;
-        let reopened = rows::reopen_run(write.connection(), journal, holder, now).await?;
-        write.commit().await?;
-        if reopened {
+        let reopen = move |tx: &mut dyn Tx| rows::reopen_run(tx, journal, holder, now);
+        if self.database.write(reopen).await? {
             Ok(())
         } else {
             self.run(journal).await?;
@@ -190,15 +190,16 @@ impl Journal {
         }
     }
 
-    /// Erases all but the newest `keep` ended runs, with their calls and approvals, and the rounds
-    /// and runs of all but the newest `keep` ended turns. What is unfinished or waits for an
-    /// approval is never erased. Returns how many runs were.
+    /// Erases all but the newest `keep` ended runs, with their calls and approvals, and the words of
+    /// the rounds and the runs of all but the newest `keep` ended turns. What is unfinished or waits
+    /// for an approval is never erased. Returns how many runs were.
     pub async fn prune(&self, keep: u64) -> Result<u64, StoreError> {
-        let mut write = self.write(true).await?;
-        write.without_deadline().await?;
-        let pruned = prune::prune(write.connection(), row::count(keep)).await?;
-        write.commit().await?;
-        Ok(pruned)
+        self.database
+            .write(move |tx| {
+                tx.take_time()?;
+                prune::prune(tx, row::count(keep))
+            })
+            .await
     }
 
     async fn not_open(&self, journal: JournalId) -> Result<StoreError, StoreError> {
@@ -206,27 +207,20 @@ impl Journal {
         Ok(StoreError::AlreadyFinished(journal))
     }
 
-    /// The same for what belongs to a turn or run: another instance may have taken it over.
-    pub(crate) async fn write_to(
+    /// A write to what belongs to a turn or run: another instance may have taken it over.
+    pub(crate) async fn write_to<T: Send + 'static>(
         &self,
         journal: JournalId,
-        transaction: bool,
-    ) -> Result<Write<'_>, StoreError> {
-        if !self.database.is_shared() {
-            return self.write(transaction).await;
-        }
-        let mut write = self.write(true).await?;
-        let life = &self.database.instance.life;
-        if instance::is_ours(write.connection(), journal, life).await? {
-            Ok(write)
-        } else {
-            write.rollback().await?;
-            Err(StoreError::Elsewhere(journal))
-        }
-    }
-
-    /// The writing connection, with every buffered call already written to it.
-    pub(crate) async fn write(&self, transaction: bool) -> Result<Write<'_>, StoreError> {
-        Write::begin(&self.database, &self.buffer, transaction).await
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let life = self.database.holder();
+        self.database
+            .write(move |tx| match life {
+                Some(life) if !instance::is_ours(tx, journal, life)? => {
+                    Err(StoreError::Elsewhere(journal))
+                }
+                _ => work(tx),
+            })
+            .await
     }
 }

@@ -5,17 +5,21 @@
 use callgate_contract::{JournalId, SessionKey};
 use uuid::Uuid;
 
-use crate::{StoreError, connection::Connection, database::Database};
+use crate::{
+    StoreError,
+    database::Database,
+    tx::{Tx, parameters},
+};
 
 /// Agents and code of a turn go wherever it goes.
 const TURNS_BELOW: &str = "WITH RECURSIVE below (id) AS (
-         SELECT CAST($1 AS TEXT)
+         SELECT CAST(?1 AS BYTEA)
          UNION SELECT turn.id FROM turn JOIN below ON turn.parent = below.id)
-     UPDATE turn SET holder = $2 WHERE id IN (SELECT id FROM below) AND stop IS NULL";
+     UPDATE turn SET holder = ?2 WHERE id IN (SELECT id FROM below) AND stop IS NULL";
 const RUNS_BELOW: &str = "WITH RECURSIVE below (id) AS (
-         SELECT CAST($1 AS TEXT)
+         SELECT CAST(?1 AS BYTEA)
          UNION SELECT turn.id FROM turn JOIN below ON turn.parent = below.id)
-     UPDATE run SET holder = $2 WHERE turn IN (SELECT id FROM below) AND stop IS NULL";
+     UPDATE run SET holder = ?2 WHERE turn IN (SELECT id FROM below) AND stop IS NULL";
 
 pub struct Leases<'a>(pub(crate) &'a Database);
 
@@ -39,34 +43,27 @@ impl Leases<'_> {
             token: Uuid::now_v7(),
             was_left: false,
         };
-        let mut writer = self.0.writer().await?;
-        let given_up = sqlx::query(
-            "INSERT INTO lease (session, holder, token) VALUES ($1, $2, $3)
-             ON CONFLICT (session) DO NOTHING",
-        );
-        let left = sqlx::query(
-            "UPDATE lease SET holder = $2, token = $3
-             WHERE session = $1 AND (holder = $2 OR NOT EXISTS (
-                 SELECT 1 FROM instance
-                 WHERE instance.life = lease.holder AND instance.ends_at > $4))",
-        );
-        let (key, life) = (session.to_string(), self.0.instance.life.clone());
-        let token = lease.token.to_string();
-        let given_up = given_up.bind(key.clone()).bind(life.clone());
-        let mut taken = given_up
-            .bind(token.clone())
-            .execute(writer.connection())
-            .await?;
-        if taken.rows_affected() == 0 {
-            lease.was_left = true;
-            let left = left.bind(key).bind(life).bind(token);
-            taken = left
-                .bind(self.0.shared_now())
-                .execute(writer.connection())
-                .await?;
-        }
-        writer.release();
-        Ok((taken.rows_affected() == 1).then_some(lease))
+        let (key, token) = (session.to_string(), lease.token);
+        let (life, now) = (self.0.instance.life, self.0.shared_now());
+        let taken = self.0.write(move |tx| {
+            let given_up = tx.writes_one(
+                "INSERT INTO lease (session, holder, token) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (session) DO NOTHING",
+                parameters![key, life, token],
+            )?;
+            let was_left = !given_up
+                && tx.writes_one(
+                    "UPDATE lease SET holder = ?2, token = ?3
+                     WHERE session = ?1 AND (holder = ?2 OR NOT EXISTS (
+                         SELECT 1 FROM instance
+                         WHERE instance.life = lease.holder AND instance.ends_at > ?4))",
+                    parameters![key, life, token, now],
+                )?;
+            Ok((given_up, was_left))
+        });
+        let (given_up, was_left) = taken.await?;
+        lease.was_left = was_left;
+        Ok((given_up || was_left).then_some(lease))
     }
 
     /// Giving up what was taken anew since, by us or by another, changes nothing.
@@ -74,14 +71,14 @@ impl Leases<'_> {
         if !self.0.is_shared() {
             return Ok(());
         }
-        let mut writer = self.0.writer().await?;
-        sqlx::query("DELETE FROM lease WHERE session = $1 AND token = $2")
-            .bind(lease.session.to_string())
-            .bind(lease.token.to_string())
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        Ok(())
+        let (session, token) = (lease.session.to_string(), lease.token);
+        self.0
+            .write(move |tx| {
+                let give_up = "DELETE FROM lease WHERE session = ?1 AND token = ?2";
+                tx.execute(give_up, parameters![session, token])?;
+                Ok(())
+            })
+            .await
     }
 
     /// Makes a turn or run that has not ended ours. False if another instance has it, and lives, or it
@@ -90,36 +87,30 @@ impl Leases<'_> {
         if !self.0.is_shared() {
             return Ok(true);
         }
-        let (life, now) = (&self.0.instance.life, self.0.shared_now());
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let mut adopted = 0;
-        for update in [
-            "UPDATE turn SET holder = $2 WHERE id = $1 AND stop IS NULL
-             AND (holder IS NULL OR holder = $2 OR NOT EXISTS (
-                 SELECT 1 FROM instance
-                 WHERE instance.life = turn.holder AND instance.ends_at > $3))",
-            "UPDATE run SET holder = $2 WHERE journal = $1 AND stop IS NULL
-             AND (holder IS NULL OR holder = $2 OR NOT EXISTS (
-                 SELECT 1 FROM instance
-                 WHERE instance.life = run.holder AND instance.ends_at > $3))",
-        ] {
-            let update = sqlx::query(update)
-                .bind(journal.0.to_string())
-                .bind(life.clone())
-                .bind(now);
-            adopted += update.execute(writer.connection()).await?.rows_affected();
-        }
-        if adopted > 0 {
-            for update in [TURNS_BELOW, RUNS_BELOW] {
-                let update = sqlx::query(update)
-                    .bind(journal.0.to_string())
-                    .bind(life.clone());
-                update.execute(writer.connection()).await?;
-            }
-        }
-        writer.commit().await?;
-        Ok(adopted > 0)
+        let (life, now) = (self.0.instance.life, self.0.shared_now());
+        self.0
+            .write(move |tx| {
+                let mut adopted = 0;
+                for update in [
+                    "UPDATE turn SET holder = ?2 WHERE id = ?1 AND stop IS NULL
+                     AND (holder IS NULL OR holder = ?2 OR NOT EXISTS (
+                         SELECT 1 FROM instance
+                         WHERE instance.life = turn.holder AND instance.ends_at > ?3))",
+                    "UPDATE run SET holder = ?2 WHERE journal = ?1 AND stop IS NULL
+                     AND (holder IS NULL OR holder = ?2 OR NOT EXISTS (
+                         SELECT 1 FROM instance
+                         WHERE instance.life = run.holder AND instance.ends_at > ?3))",
+                ] {
+                    adopted += tx.execute(update, parameters![journal, life, now])?;
+                }
+                if adopted > 0 {
+                    for update in [TURNS_BELOW, RUNS_BELOW] {
+                        tx.execute(update, parameters![journal, life])?;
+                    }
+                }
+                Ok(adopted > 0)
+            })
+            .await
     }
 
     /// The turn waits, and any instance may go on with it.
@@ -127,14 +118,14 @@ impl Leases<'_> {
         if !self.0.is_shared() {
             return Ok(());
         }
-        let mut writer = self.0.writer().await?;
-        sqlx::query("UPDATE turn SET holder = NULL WHERE id = $1 AND holder = $2")
-            .bind(turn.0.to_string())
-            .bind(self.0.instance.life.clone())
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        Ok(())
+        let life = self.0.instance.life;
+        self.0
+            .write(move |tx| {
+                let let_go = "UPDATE turn SET holder = NULL WHERE id = ?1 AND holder = ?2";
+                tx.execute(let_go, parameters![turn, life])?;
+                Ok(())
+            })
+            .await
     }
 }
 
@@ -153,13 +144,10 @@ impl Lease {
     }
 
     /// False if it was taken from us. If not, it is not until the transaction ends.
-    pub(crate) async fn holds(&self, connection: &mut Connection) -> Result<bool, StoreError> {
-        let held =
-            sqlx::query("SELECT token FROM lease WHERE session = $1 AND token = $2 FOR UPDATE")
-                .bind(self.session.to_string())
-                .bind(self.token.to_string())
-                .fetch_optional(connection)
-                .await?;
+    pub(crate) fn holds(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
+        let select = "SELECT token FROM lease WHERE session = ?1 AND token = ?2 FOR UPDATE";
+        let session = self.session.to_string();
+        let held = tx.query_optional(select, parameters![session, self.token])?;
         Ok(held.is_some())
     }
 }

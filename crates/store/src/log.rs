@@ -6,16 +6,15 @@ mod find;
 use callgate_contract::{JournalId, Mode, Part, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::any::AnyRow;
+use uuid::Uuid;
 
 pub use self::find::{LogQuery, Speaker};
 use crate::{
-    StoreError,
-    connection::Connection,
-    crash_point,
-    database::{Database, next_id},
+    StoreError, crash_point,
+    database::Database,
     instance::{self, left_behind},
     row::{self, get},
+    tx::{Parameter, Row, Tx, parameters},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -105,11 +104,10 @@ impl Log<'_> {
         role: LogRole,
         parts: &[Part],
     ) -> Result<i64, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let id = append(writer.connection(), None, session, role, parts).await?;
-        writer.commit().await?;
-        Ok(id)
+        let (session, parts) = (session.clone(), parts.to_vec());
+        self.0
+            .write(move |tx| append(tx, None, &session, role, &parts))
+            .await
     }
 
     /// [`Log::receive`] where nothing more is known of the message.
@@ -123,16 +121,11 @@ impl Log<'_> {
         incoming: &Incoming,
         reception: Reception,
     ) -> Result<Arrival, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let holder = self.0.holder();
-        let arrival = insert_incoming(writer.connection(), incoming, reception, holder).await?;
-        if arrival.repeated {
-            // Keeps the number for the next row.
-            writer.rollback().await?;
-        } else {
-            writer.commit().await?;
-        }
+        let (message, holder) = (incoming.clone(), self.0.holder());
+        let arrival = self
+            .0
+            .write(move |tx| insert_incoming(tx, message, reception, holder))
+            .await?;
         self.0.arrivals.tell(&incoming.session);
         crash_point("log.after_incoming");
         Ok(arrival)
@@ -145,33 +138,33 @@ impl Log<'_> {
         journal: JournalId,
         id: i64,
     ) -> Result<Vec<LogRow>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM log WHERE session = $1 AND id > $2 AND journal = $3
-             AND role = 'assistant' ORDER BY id",
-        )
-        .bind(session.to_string())
-        .bind(id)
-        .bind(journal.0.to_string())
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                rows(
+                    tx,
+                    "SELECT * FROM log WHERE session = ?1 AND id > ?2 AND journal = ?3
+                     AND role = 'assistant' ORDER BY id",
+                    parameters![session, id, journal],
+                )
+            })
+            .await
     }
 
     pub async fn get(&self, id: i64) -> Result<Option<LogRow>, StoreError> {
-        let select = sqlx::query("SELECT * FROM log WHERE id = $1").bind(id);
-        let row = select.fetch_optional(&self.0.readers).await?;
-        row.as_ref().map(read).transpose()
+        self.0
+            .read(move |tx| {
+                let row = tx.query_optional("SELECT * FROM log WHERE id = ?1", parameters![id])?;
+                row.as_ref().map(read).transpose()
+            })
+            .await
     }
 
     /// The newest `limit` rows, oldest first.
     pub async fn list(&self, session: &SessionKey, limit: u32) -> Result<Vec<LogRow>, StoreError> {
-        let select = sqlx::query("SELECT * FROM log WHERE session = $1 ORDER BY id DESC LIMIT $2");
-        let rows = select
-            .bind(session.to_string())
-            .bind(i64::from(limit))
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().rev().map(read).collect()
+        let mut rows = self.before(session, None, limit).await?;
+        rows.reverse();
+        Ok(rows)
     }
 
     /// The newest `limit` rows before the row `before`, newest first; hidden ones too.
@@ -181,16 +174,16 @@ impl Log<'_> {
         before: Option<i64>,
         limit: u32,
     ) -> Result<Vec<LogRow>, StoreError> {
-        let select = sqlx::query(
-            "SELECT * FROM log WHERE session = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
-        );
-        let rows = select
-            .bind(session.to_string())
-            .bind(before.unwrap_or(i64::MAX))
-            .bind(i64::from(limit))
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let (session, before) = (session.to_string(), before.unwrap_or(i64::MAX));
+        self.0
+            .read(move |tx| {
+                rows(
+                    tx,
+                    "SELECT * FROM log WHERE session = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+                    parameters![session, before, limit],
+                )
+            })
+            .await
     }
 
     /// The first `limit` rows after the row `after`, oldest first.
@@ -200,15 +193,16 @@ impl Log<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Vec<LogRow>, StoreError> {
-        let select =
-            sqlx::query("SELECT * FROM log WHERE session = $1 AND id > $2 ORDER BY id LIMIT $3");
-        let rows = select
-            .bind(session.to_string())
-            .bind(after)
-            .bind(i64::from(limit))
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                rows(
+                    tx,
+                    "SELECT * FROM log WHERE session = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+                    parameters![session, after, limit],
+                )
+            })
+            .await
     }
 
     /// The name under which `sender` last spoke in the session.
@@ -217,29 +211,34 @@ impl Log<'_> {
         session: &SessionKey,
         sender: &str,
     ) -> Result<Option<String>, StoreError> {
-        let name: Option<Option<Vec<u8>>> = sqlx::query_scalar(
-            "SELECT sender_name FROM log WHERE session = $1 AND sender = $2
-             ORDER BY id DESC LIMIT 1",
-        )
-        .bind(session.to_string())
-        .bind(sender.to_owned())
-        .fetch_optional(&self.0.readers)
-        .await?;
-        let name = name.flatten().map(|name| row::read_text("sender", name));
-        name.transpose()
+        let (session, sender) = (session.to_string(), sender.to_owned());
+        self.0
+            .read(move |tx| {
+                let name: Option<Option<Vec<u8>>> = tx.scalar(
+                    "SELECT sender_name FROM log WHERE session = ?1 AND sender = ?2
+                     ORDER BY id DESC LIMIT 1",
+                    parameters![session, sender],
+                )?;
+                let name = name.flatten().map(|name| row::read_text("sender", name));
+                name.transpose()
+            })
+            .await
     }
 
     /// What came in and no turn has taken, oldest first; neither hidden rows nor dismissed ones.
     pub async fn unanswered(&self, session: &SessionKey) -> Result<Vec<LogRow>, StoreError> {
-        let select = sqlx::query(
-            "SELECT * FROM log WHERE session = $1
-             AND role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0 ORDER BY id",
-        );
-        let rows = select
-            .bind(session.to_string())
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                rows(
+                    tx,
+                    "SELECT * FROM log WHERE session = ?1
+                     AND role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0
+                     ORDER BY id",
+                    parameters![session],
+                )
+            })
+            .await
     }
 
     /// The same number as before: nothing came in since, so that nobody need look. `None`: other
@@ -250,27 +249,31 @@ impl Log<'_> {
 
     /// Sessions that have unanswered rows.
     pub async fn waiting(&self) -> Result<Vec<SessionKey>, StoreError> {
-        let select = sqlx::query_scalar(
-            "SELECT session FROM log
-             WHERE role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0
-             GROUP BY session ORDER BY MIN(id)",
-        );
-        let sessions: Vec<String> = select.fetch_all(&self.0.readers).await?;
-        sessions.iter().map(|key| row::read_session(key)).collect()
+        self.0
+            .read(|tx| {
+                let sessions: Vec<String> = tx.scalars(
+                    "SELECT session FROM log
+                     WHERE role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0
+                     GROUP BY session ORDER BY MIN(id)",
+                    &[],
+                )?;
+                sessions.iter().map(|key| row::read_session(key)).collect()
+            })
+            .await
     }
 
     /// The rows need no answer of their own. What a turn has taken stays taken.
     pub async fn dismiss(&self, ids: &[i64]) -> Result<(), StoreError> {
         self.settle(
             ids,
-            "UPDATE log SET dismissed = 1, offered = 0 WHERE id = $1",
+            "UPDATE log SET dismissed = 1, offered = 0 WHERE id = ?1",
         )
         .await
     }
 
     /// Listeners have left the row to the turn.
     pub async fn release(&self, row: &LogRow) -> Result<(), StoreError> {
-        let update = "UPDATE log SET dismissed = 0, offered = 0 WHERE id = $1 AND offered = 1";
+        let update = "UPDATE log SET dismissed = 0, offered = 0 WHERE id = ?1 AND offered = 1";
         self.settle(&[row.id], update).await?;
         self.0.arrivals.tell(&row.session);
         Ok(())
@@ -278,13 +281,13 @@ impl Log<'_> {
 
     /// Listeners have dealt with the row. One that they have left to a turn meanwhile stays so.
     pub async fn dealt_with(&self, id: i64) -> Result<(), StoreError> {
-        let update = "UPDATE log SET offered = 0 WHERE id = $1 AND offered = 1";
+        let update = "UPDATE log SET offered = 0 WHERE id = ?1 AND offered = 1";
         self.settle(&[id], update).await
     }
 
     /// The row is kept out of prompts and never answered.
     pub async fn hide(&self, id: i64) -> Result<(), StoreError> {
-        let update = "UPDATE log SET dismissed = 1, offered = 0, hidden = 1 WHERE id = $1";
+        let update = "UPDATE log SET dismissed = 1, offered = 0, hidden = 1 WHERE id = ?1";
         self.settle(&[id], update).await
     }
 
@@ -297,8 +300,7 @@ impl Log<'_> {
             left_behind!("log", "written_at"),
             " ORDER BY id"
         );
-        let rows = self.0.left_behind(select, start).await?;
-        rows.iter().map(read).collect()
+        self.0.left_behind(select, start, read).await
     }
 
     /// The same of rows that listeners were dealing with.
@@ -308,160 +310,168 @@ impl Log<'_> {
             left_behind!("log", "written_at"),
             " ORDER BY id"
         );
-        let rows = self.0.left_behind(select, start).await?;
-        rows.iter().map(read).collect()
+        self.0.left_behind(select, start, read).await
     }
 
     /// Rows that listeners are dealing with and no turn has taken.
     pub async fn offered(&self) -> Result<Vec<LogRow>, StoreError> {
         let select = "SELECT * FROM log WHERE offered = 1 AND turn IS NULL ORDER BY id";
-        let rows = sqlx::query(select).fetch_all(&self.0.readers).await?;
-        rows.iter().map(read).collect()
+        self.0.read(|tx| rows(tx, select, &[])).await
     }
 
     async fn settle(&self, ids: &[i64], update: &'static str) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        for id in ids {
-            let update = sqlx::query(update).bind(*id);
-            update.execute(writer.connection()).await?;
-        }
-        writer.commit().await
+        let ids = ids.to_vec();
+        self.0
+            .write(move |tx| {
+                for id in ids {
+                    tx.execute(update, parameters![id])?;
+                }
+                Ok(())
+            })
+            .await
     }
 
     /// All of them or, where one is another turn's or none of this session's, none. Taking again
     /// what the turn has is harmless.
     pub async fn take_for_turn(&self, turn: JournalId, ids: &[i64]) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let (connection, life) = (writer.connection(), &self.0.instance.life);
-        if self.0.is_shared() && !instance::is_ours(connection, turn, life).await? {
-            writer.rollback().await?;
-            return Err(StoreError::Elsewhere(turn));
-        }
-        match take(writer.connection(), turn, ids).await {
-            Ok(()) => writer.commit().await,
-            Err(error) => {
-                writer.rollback().await?;
-                Err(error)
-            }
-        }
+        let (ids, life) = (ids.to_vec(), self.0.holder());
+        self.0
+            .write(move |tx| match life {
+                Some(life) if !instance::is_ours(tx, turn, life)? => {
+                    Err(StoreError::Elsewhere(turn))
+                }
+                _ => take(tx, turn, &ids),
+            })
+            .await
     }
 }
 
+fn rows(
+    tx: &mut dyn Tx,
+    select: &str,
+    parameters: &[Parameter<'_>],
+) -> Result<Vec<LogRow>, StoreError> {
+    tx.query(select, parameters)?.iter().map(read).collect()
+}
+
 /// The turn must exist: its session decides which rows it may take.
-pub(crate) async fn take(
-    connection: &mut Connection,
-    turn: JournalId,
-    ids: &[i64],
-) -> Result<(), StoreError> {
+pub(crate) fn take(tx: &mut dyn Tx, turn: JournalId, ids: &[i64]) -> Result<(), StoreError> {
     for id in ids {
-        let taken = sqlx::query(
-            "UPDATE log SET turn = $1 WHERE id = $2 AND role = 'user'
-             AND (turn IS NULL OR turn = $1)
-             AND session = (SELECT session FROM turn WHERE turn.id = $1)",
-        )
-        .bind(turn.0.to_string())
-        .bind(*id)
-        .execute(&mut *connection)
-        .await?;
-        if taken.rows_affected() == 0 {
+        let taken = tx.writes_one(
+            "UPDATE log SET turn = ?1 WHERE id = ?2 AND role = 'user'
+             AND (turn IS NULL OR turn = ?1)
+             AND session = (SELECT session FROM turn WHERE turn.id = ?1)",
+            parameters![turn, *id],
+        )?;
+        if !taken {
             return Err(StoreError::NotToTake { turn, row: *id });
         }
     }
     Ok(())
 }
 
-pub(crate) async fn append(
-    connection: &mut Connection,
+pub(crate) fn append(
+    tx: &mut dyn Tx,
     journal: Option<JournalId>,
     session: &SessionKey,
     role: LogRole,
     parts: &[Part],
 ) -> Result<i64, StoreError> {
-    let id = next_id(connection, "log").await?;
-    sqlx::query(
-        "INSERT INTO log (id, session, role, parts, written_at, journal)
-         VALUES ($1, $2, $3, $4, $5, $6)",
-    )
-    .bind(id)
-    .bind(session.to_string())
-    .bind(row::word(role)?)
-    .bind(row::json("parts", &parts)?)
-    .bind(row::now())
-    .bind(journal.map(|journal| journal.0.to_string()))
-    .execute(connection)
-    .await?;
-    Ok(id)
+    let row = tx.query_one(
+        "INSERT INTO log (session, role, parts, written_at, journal)
+         VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+        parameters![
+            session.to_string(),
+            row::word(role)?,
+            row::json("parts", &parts)?,
+            row::now(),
+            journal,
+        ],
+    )?;
+    row.at(0)
 }
 
 /// What was read of an answer whose end never came.
-pub(crate) async fn append_unfinished(
-    connection: &mut Connection,
+pub(crate) fn append_unfinished(
+    tx: &mut dyn Tx,
     turn: JournalId,
     session: &SessionKey,
     text: &str,
 ) -> Result<(), StoreError> {
     let parts = [Part::text(text)];
-    let id = append(connection, Some(turn), session, LogRole::Assistant, &parts).await?;
-    sqlx::query("UPDATE log SET unfinished = 1 WHERE id = $1")
-        .bind(id)
-        .execute(connection)
-        .await?;
+    let id = append(tx, Some(turn), session, LogRole::Assistant, &parts)?;
+    tx.execute(
+        "UPDATE log SET unfinished = 1 WHERE id = ?1",
+        parameters![id],
+    )?;
     Ok(())
 }
 
-pub(crate) async fn insert_incoming(
-    connection: &mut Connection,
-    incoming: &Incoming,
+pub(crate) fn insert_incoming(
+    tx: &mut dyn Tx,
+    incoming: Incoming,
     reception: Reception,
-    holder: Option<String>,
+    holder: Option<Uuid>,
 ) -> Result<Arrival, StoreError> {
-    let id = next_id(connection, "log").await?;
-    let role = reception.role.map(row::word).transpose()?;
-    let inserted = sqlx::query(
-        "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name, message_id,
+    let (session, now) = (incoming.session.to_string(), row::now());
+    let id: Option<i64> = tx.scalar(
+        "INSERT INTO log (session, role, parts, written_at, sender, sender_name, message_id,
                           hidden, mentioned, sender_role, dismissed, offered, holder, mode, model)
-         VALUES ($1, $2, 'user', $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)
-         ON CONFLICT (session, message_id) DO NOTHING",
-    )
-    .bind(id)
-    .bind(incoming.session.to_string())
-    .bind(row::json("parts", &incoming.parts)?)
-    .bind(row::now())
-    .bind(incoming.sender.id.clone())
-    .bind(incoming.sender.name.clone().into_bytes())
-    .bind(incoming.message_id.clone())
-    .bind(row::flag(incoming.hidden))
-    .bind(row::flag(incoming.mentioned))
-    .bind(role)
-    .bind(row::flag(reception.offered))
-    .bind(holder)
-    .bind(reception.mode.map(row::word).transpose()?)
-    .bind(reception.model)
-    .execute(&mut *connection)
-    .await?;
-    let repeated = inserted.rows_affected() == 0;
-    let select = if repeated {
-        sqlx::query("SELECT * FROM log WHERE session = $1 AND message_id = $2")
-            .bind(incoming.session.to_string())
-            .bind(incoming.message_id.clone())
-    } else {
-        sqlx::query("SELECT * FROM log WHERE id = $1").bind(id)
+         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13)
+         ON CONFLICT (session, message_id) WHERE message_id IS NOT NULL DO NOTHING RETURNING id",
+        parameters![
+            session,
+            row::json("parts", &incoming.parts)?,
+            now,
+            incoming.sender.id,
+            incoming.sender.name.as_bytes(),
+            incoming.message_id,
+            incoming.hidden,
+            incoming.mentioned,
+            reception.role.map(row::word).transpose()?,
+            reception.offered,
+            holder,
+            reception.mode.map(row::word).transpose()?,
+            reception.model,
+        ],
+    )?;
+    let Some(id) = id else {
+        let select = "SELECT * FROM log WHERE session = ?1 AND message_id = ?2";
+        let first = tx.query_one(select, parameters![session, incoming.message_id])?;
+        return Ok(Arrival {
+            row: read(&first)?,
+            repeated: true,
+        });
     };
-    let row = read(&select.fetch_one(connection).await?)?;
-    Ok(Arrival { row, repeated })
+    Ok(Arrival {
+        row: LogRow {
+            id,
+            session: incoming.session,
+            role: LogRole::User,
+            sender: Some(incoming.sender),
+            sender_role: reception.role,
+            mode: reception.mode,
+            model: reception.model,
+            parts: incoming.parts,
+            at: row::read_time(now)?,
+            message_id: incoming.message_id,
+            hidden: incoming.hidden,
+            mentioned: incoming.mentioned,
+            turn: None,
+            unfinished: false,
+        },
+        repeated: false,
+    })
 }
 
-pub(crate) fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
+pub(crate) fn read(row: &Row) -> Result<LogRow, StoreError> {
     let sender: Option<String> = get(row, "sender")?;
     let name: Option<Vec<u8>> = get(row, "sender_name")?;
-    let turn: Option<String> = get(row, "turn")?;
     let role: Option<String> = get(row, "sender_role")?;
     let mode: Option<String> = get(row, "mode")?;
     Ok(LogRow {
         id: get(row, "id")?,
-        session: row::read_session(get(row, "session")?)?,
+        session: row::read_session(&get::<String>(row, "session")?)?,
         role: row::read_word("role", get(row, "role")?)?,
         sender: match (sender, name) {
             (Some(id), name) => Some(Sender {
@@ -473,12 +483,12 @@ pub(crate) fn read(row: &AnyRow) -> Result<LogRow, StoreError> {
         sender_role: role.map(|role| row::read_word("role", role)).transpose()?,
         mode: mode.map(|mode| row::read_word("mode", mode)).transpose()?,
         model: get(row, "model")?,
-        parts: row::read_json("parts", get(row, "parts")?)?,
+        parts: row::read_json("parts", &get::<String>(row, "parts")?)?,
         at: row::read_time(get(row, "written_at")?)?,
         message_id: get(row, "message_id")?,
         hidden: row::read_flag(get(row, "hidden")?),
         mentioned: row::read_flag(get(row, "mentioned")?),
-        turn: turn.as_deref().map(row::read_journal).transpose()?,
+        turn: get(row, "turn")?,
         unfinished: row::read_flag(get(row, "unfinished")?),
     })
 }

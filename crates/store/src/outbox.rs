@@ -7,15 +7,14 @@ use std::collections::BTreeSet;
 
 use callgate_contract::{JournalId, Message, Outbox, SessionKey};
 use parking_lot::Mutex;
-use sqlx::any::AnyRow;
+use uuid::Uuid;
 
 use crate::{
-    LogRole, StoreError,
-    connection::Connection,
-    crash_point,
-    database::{Database, next_id},
+    LogRole, StoreError, crash_point,
+    database::Database,
     log,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,41 +32,45 @@ pub struct Deliveries {
     pub failed: Vec<(i64, String)>,
 }
 
+/// Those that put messages of a session on their way and those that claim them, one after the other: an
+/// older message that is being queued would not be seen. Only where instances share the database.
+const LOCK: &str = "SELECT CAST(pg_advisory_xact_lock(hashtext(?1)) AS TEXT)";
+const LOCK_ALL: &str = "SELECT CAST(pg_advisory_xact_lock(hashtext(session)) AS TEXT)
+     FROM (SELECT DISTINCT session FROM outbox ORDER BY session) AS waiting";
 /// What follows an older message in the hands of another instance, which lives, is not ours.
 const LEAVE: &str = "UPDATE outbox SET claimed_by = NULL
-     WHERE delivered_at IS NULL AND claimed_by = $1
-       AND (CAST($3 AS TEXT) IS NULL OR session = $3)
+     WHERE claimed_by = ?1 AND (CAST(?3 AS TEXT) IS NULL OR session = ?3)
        AND EXISTS (
            SELECT 1 FROM outbox AS older JOIN instance ON instance.life = older.claimed_by
-           WHERE older.delivered_at IS NULL AND older.session = outbox.session
-             AND older.id < outbox.id AND older.claimed_by <> $1 AND instance.ends_at > $2)";
+           WHERE older.session = outbox.session
+             AND older.id < outbox.id AND older.claimed_by <> ?1 AND instance.ends_at > ?2)";
 /// All else is, unless another one that lives has claimed it.
-const CLAIM: &str = "UPDATE outbox SET claimed_by = $1
-     WHERE delivered_at IS NULL
-       AND (CAST($3 AS TEXT) IS NULL OR session = $3)
-       AND (claimed_by IS NULL OR claimed_by <> $1)
+const CLAIM: &str = "UPDATE outbox SET claimed_by = ?1
+     WHERE (CAST(?3 AS TEXT) IS NULL OR session = ?3)
+       AND (claimed_by IS NULL OR claimed_by <> ?1)
        AND NOT EXISTS (
            SELECT 1 FROM outbox AS older JOIN instance ON instance.life = older.claimed_by
-           WHERE older.delivered_at IS NULL AND older.session = outbox.session
-             AND older.id <= outbox.id AND older.claimed_by <> $1 AND instance.ends_at > $2)";
+           WHERE older.session = outbox.session
+             AND older.id <= outbox.id AND older.claimed_by <> ?1 AND instance.ends_at > ?2)";
 
 pub struct QueuedMessages<'a>(pub(crate) &'a Database);
 
 impl QueuedMessages<'_> {
     /// Oldest first; of all sessions where `session` is `None`.
     pub async fn pending(&self, session: Option<&SessionKey>) -> Result<Vec<Pending>, StoreError> {
-        let select = match session {
-            Some(session) => sqlx::query(
-                "SELECT id, session, parts FROM outbox
-                 WHERE delivered_at IS NULL AND session = $1 ORDER BY id",
-            )
-            .bind(session.to_string()),
-            None => sqlx::query(
-                "SELECT id, session, parts FROM outbox WHERE delivered_at IS NULL ORDER BY id",
-            ),
-        };
-        let rows = select.fetch_all(&self.0.readers).await?;
-        rows.iter().map(read).collect()
+        let session = session.map(SessionKey::to_string);
+        self.0
+            .read(move |tx| {
+                let rows = match session {
+                    Some(session) => tx.query(
+                        "SELECT id, session, parts FROM outbox WHERE session = ?1 ORDER BY id",
+                        parameters![session],
+                    )?,
+                    None => tx.query("SELECT id, session, parts FROM outbox ORDER BY id", &[])?,
+                };
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// Puts a message on its way; with `recorded` also into the log. For what no method or turn sends
@@ -78,31 +81,34 @@ impl QueuedMessages<'_> {
         message: &Message,
         recorded: bool,
     ) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let (connection, session) = (writer.connection(), &message.session);
-        if recorded {
-            let (by, role) = (Some(journal), LogRole::Assistant);
-            log::append(connection, by, session, role, &message.parts).await?;
-        }
-        queue(connection, message, self.0.holder()).await?;
-        writer.commit().await
+        let (message, holder) = (message.clone(), self.0.holder());
+        self.0
+            .write(move |tx| {
+                if recorded {
+                    let (session, role) = (&message.session, LogRole::Assistant);
+                    log::append(tx, Some(journal), session, role, &message.parts)?;
+                }
+                queue(tx, &message, holder)
+            })
+            .await
     }
 
     /// Sessions in which an instance that is gone has left messages.
     pub async fn left_behind(&self) -> Result<Vec<SessionKey>, StoreError> {
-        let sessions: Vec<String> = sqlx::query_scalar(
-            "SELECT session FROM outbox
-             WHERE delivered_at IS NULL AND claimed_by <> $1 AND NOT EXISTS (
-                 SELECT 1 FROM instance
-                 WHERE instance.life = outbox.claimed_by AND instance.ends_at > $2)
-             GROUP BY session ORDER BY MIN(id)",
-        )
-        .bind(self.0.instance.life.clone())
-        .bind(self.0.shared_now())
-        .fetch_all(&self.0.readers)
-        .await?;
-        sessions.iter().map(|key| row::read_session(key)).collect()
+        let (life, now) = (self.0.instance.life, self.0.shared_now());
+        self.0
+            .read(move |tx| {
+                let sessions: Vec<String> = tx.scalars(
+                    "SELECT session FROM outbox
+                     WHERE claimed_by <> ?1 AND NOT EXISTS (
+                         SELECT 1 FROM instance
+                         WHERE instance.life = outbox.claimed_by AND instance.ends_at > ?2)
+                     GROUP BY session ORDER BY MIN(id)",
+                    parameters![life, now],
+                )?;
+                sessions.iter().map(|key| row::read_session(key)).collect()
+            })
+            .await
     }
 
     /// Hands over every pending message that no other instance is handing over. After a failure the
@@ -157,32 +163,26 @@ impl QueuedMessages<'_> {
     /// Oldest first. A message whose session has an older one in other hands is left to those, also
     /// where we had put it on its way ourselves.
     async fn claim(&self, session: Option<&SessionKey>) -> Result<Vec<Pending>, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        // One after the other, and with those that put messages on their way: an older message that
-        // is being claimed would not be seen.
-        sqlx::query("UPDATE counter SET value = value WHERE name = 'outbox'")
-            .execute(writer.connection())
-            .await?;
         let (session, now) = (session.map(SessionKey::to_string), self.0.shared_now());
-        for update in [LEAVE, CLAIM] {
-            let update = sqlx::query(update)
-                .bind(self.0.instance.life.clone())
-                .bind(now)
-                .bind(session.clone());
-            update.execute(writer.connection()).await?;
-        }
-        let claimed = sqlx::query(
-            "SELECT id, session, parts FROM outbox
-             WHERE delivered_at IS NULL AND claimed_by = $1
-               AND (CAST($2 AS TEXT) IS NULL OR session = $2) ORDER BY id",
-        )
-        .bind(self.0.instance.life.clone())
-        .bind(session)
-        .fetch_all(writer.connection())
-        .await?;
-        writer.commit().await?;
-        claimed.iter().map(read).collect()
+        let life = self.0.instance.life;
+        self.0
+            .write(move |tx| {
+                match &session {
+                    Some(session) => tx.query(LOCK, parameters![session.as_str()])?,
+                    None => tx.query(LOCK_ALL, &[])?,
+                };
+                for update in [LEAVE, CLAIM] {
+                    tx.execute(update, parameters![life, now, session])?;
+                }
+                let claimed = tx.query(
+                    "SELECT id, session, parts FROM outbox
+                     WHERE claimed_by = ?1 AND (CAST(?2 AS TEXT) IS NULL OR session = ?2)
+                     ORDER BY id",
+                    parameters![life, session],
+                )?;
+                claimed.iter().map(read).collect()
+            })
+            .await
     }
 
     /// False if we were silent for so long that another instance has claimed it.
@@ -190,44 +190,41 @@ impl QueuedMessages<'_> {
         if !self.0.is_shared() {
             return Ok(true);
         }
-        let ours = sqlx::query(
-            "SELECT id FROM outbox WHERE id = $1 AND claimed_by = $2 AND delivered_at IS NULL",
-        )
-        .bind(id)
-        .bind(self.0.instance.life.clone())
-        .fetch_optional(&self.0.readers)
-        .await?;
-        Ok(ours.is_some())
+        let life = self.0.instance.life;
+        self.0
+            .read(move |tx| {
+                let select = "SELECT id FROM outbox WHERE id = ?1 AND claimed_by = ?2";
+                Ok(tx.query_optional(select, parameters![id, life])?.is_some())
+            })
+            .await
     }
 
     /// What could not be delivered is anybody's again.
     async fn unclaim(&self, session: Option<&SessionKey>) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        sqlx::query(
-            "UPDATE outbox SET claimed_by = NULL
-             WHERE delivered_at IS NULL AND claimed_by = $1
-               AND (CAST($2 AS TEXT) IS NULL OR session = $2)",
-        )
-        .bind(self.0.instance.life.clone())
-        .bind(session.map(SessionKey::to_string))
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        Ok(())
+        let (life, session) = (
+            self.0.instance.life,
+            session.map(SessionKey::to_string),
+        );
+        self.0
+            .write(move |tx| {
+                tx.execute(
+                    "UPDATE outbox SET claimed_by = NULL
+                     WHERE claimed_by = ?1 AND (CAST(?2 AS TEXT) IS NULL OR session = ?2)",
+                    parameters![life, session],
+                )?;
+                Ok(())
+            })
+            .await
     }
 
-    /// Its text goes, since the log has it. Marking twice is harmless.
+    /// It goes, since the log has it. Marking twice is harmless.
     pub async fn mark_delivered(&self, id: i64) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        sqlx::query(
-            "UPDATE outbox SET delivered_at = $2, parts = '[]'
-             WHERE id = $1 AND delivered_at IS NULL",
-        )
-        .bind(id)
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        writer.release();
+        self.0
+            .write(move |tx| {
+                tx.execute("DELETE FROM outbox WHERE id = ?1", parameters![id])?;
+                Ok(())
+            })
+            .await?;
         self.0.delivered.remove(id);
         Ok(())
     }
@@ -252,34 +249,35 @@ impl Delivered {
     }
 }
 
-/// Whoever puts it on its way hands it over as well, unless that one ends before.
-pub(crate) async fn queue(
-    connection: &mut Connection,
+/// Whoever puts it on its way hands it over as well, unless that one ends before. `claimed_by` is none
+/// where nobody else could.
+pub(crate) fn queue(
+    tx: &mut dyn Tx,
     message: &Message,
-    claimed_by: Option<String>,
+    claimed_by: Option<Uuid>,
 ) -> Result<(), StoreError> {
-    let id = next_id(connection, "outbox").await?;
-    let insert = sqlx::query(
-        "INSERT INTO outbox (id, session, parts, queued_at, claimed_by)
-         VALUES ($1, $2, $3, $4, $5)",
-    );
-    insert
-        .bind(id)
-        .bind(message.session.to_string())
-        .bind(row::json("parts", &message.parts)?)
-        .bind(row::now())
-        .bind(claimed_by)
-        .execute(connection)
-        .await?;
+    let session = message.session.to_string();
+    if claimed_by.is_some() {
+        tx.query(LOCK, parameters![session])?;
+    }
+    tx.execute(
+        "INSERT INTO outbox (session, parts, queued_at, claimed_by) VALUES (?1, ?2, ?3, ?4)",
+        parameters![
+            session,
+            row::json("parts", &message.parts)?,
+            row::now(),
+            claimed_by,
+        ],
+    )?;
     Ok(())
 }
 
-fn read(row: &AnyRow) -> Result<Pending, StoreError> {
+fn read(row: &Row) -> Result<Pending, StoreError> {
     Ok(Pending {
         id: get(row, "id")?,
         message: Message {
-            session: row::read_session(get(row, "session")?)?,
-            parts: row::read_json("parts", get(row, "parts")?)?,
+            session: row::read_session(&get::<String>(row, "session")?)?,
+            parts: row::read_json("parts", &get::<String>(row, "parts")?)?,
         },
     })
 }

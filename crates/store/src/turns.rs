@@ -8,8 +8,9 @@ mod spent;
 mod sums;
 mod types;
 
-use callgate_contract::JournalId;
+use callgate_contract::{ConversationId, JournalId};
 use serde_json::Value as Json;
+use uuid::Uuid;
 
 pub use self::{
     spent::{Scope, Spent},
@@ -17,13 +18,10 @@ pub use self::{
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
 use crate::{
-    Charge, Journal, Lease, StoreError, approvals, changes,
-    connection::Connection,
-    conversations,
-    costs::{self, Spender},
-    crash_point,
-    journal::Write,
-    log, row,
+    Charge, Journal, Lease, StoreError, approvals, changes, conversations,
+    costs::UsageColumns,
+    crash_point, log, row,
+    tx::{Tx, parameters},
 };
 
 pub struct Turns<'a>(pub(crate) &'a Journal);
@@ -43,23 +41,21 @@ impl Turns<'_> {
         answers: &[i64],
     ) -> Result<(), StoreError> {
         let database = &self.0.database;
-        let lease = lease.filter(|_| database.is_shared());
-        let mut write = self.0.write(true).await?;
-        let begun = async {
-            if let Some(lease) = lease
-                && !lease.holds(write.connection()).await?
-            {
-                return Err(StoreError::Elsewhere(turn.id));
-            }
-            insert(write.connection(), turn, database.holder()).await?;
-            log::take(write.connection(), turn.id, answers).await
-        };
-        if let Err(error) = begun.await {
-            write.rollback().await?;
-            return Err(error);
-        }
-        crash_point("turn.before_begin_commit");
-        write.commit().await?;
+        let lease = lease.filter(|_| database.is_shared()).cloned();
+        let (turn, answers, holder) = (turn.clone(), answers.to_vec(), database.holder());
+        database
+            .write(move |tx| {
+                if let Some(lease) = lease
+                    && !lease.holds(tx)?
+                {
+                    return Err(StoreError::Elsewhere(turn.id));
+                }
+                insert(tx, &turn, holder)?;
+                log::take(tx, turn.id, &answers)?;
+                crash_point("turn.before_begin_commit");
+                Ok(())
+            })
+            .await?;
         crash_point("turn.after_begin");
         Ok(())
     }
@@ -72,26 +68,24 @@ impl Turns<'_> {
         number: u32,
         request: Option<&Json>,
     ) -> Result<(), StoreError> {
-        let mut write = self.0.write_to(turn, false).await?;
-        let asked = sqlx::query(
-            "INSERT INTO round (turn, number, request, asked_at, attempts)
-             VALUES ($1, $2, $3, $4, 1)
-             ON CONFLICT (turn, number) DO UPDATE SET request = excluded.request,
-                 asked_at = excluded.asked_at, attempts = round.attempts + 1
-             WHERE round.answered_at IS NULL",
-        )
-        .bind(turn.0.to_string())
-        .bind(i64::from(number))
-        .bind(request.map(Json::to_string))
-        .bind(row::now())
-        .execute(write.connection())
-        .await?;
-        write.commit().await?;
+        let request = request.map(Json::to_string);
+        let asked = self.0.write_to(turn, move |tx| {
+            Ok(tx.writes_one(
+                "INSERT INTO model_request (turn, round, session, user_name, model, request,
+                                            asked_at, attempts)
+                 SELECT id, ?2, session, user_name, model, ?3, ?4, 1 FROM turn WHERE id = ?1
+                 ON CONFLICT (turn, round) WHERE round IS NOT NULL
+                 DO UPDATE SET request = excluded.request, asked_at = excluded.asked_at,
+                     attempts = model_request.attempts + 1
+                 WHERE model_request.answered_at IS NULL",
+                parameters![turn, number, request, row::now()],
+            )?)
+        });
+        let asked = asked.await?;
         crash_point("turn.after_asked");
-        match asked.rows_affected() {
-            0 => Err(StoreError::AlreadyReplied { turn, number }),
-            _ => Ok(()),
-        }
+        asked
+            .then_some(())
+            .ok_or(StoreError::AlreadyReplied { turn, number })
     }
 
     /// Durable when it returns, with what it cost: from here on the model is not asked again for
@@ -104,12 +98,10 @@ impl Turns<'_> {
         charge: &Charge,
     ) -> Result<(), StoreError> {
         crash_point("turn.before_reply");
-        let mut write = self.0.write_to(turn, true).await?;
-        let first = answer(write.connection(), turn, number, reply, charge).await?;
-        if !first {
-            return Err(refused_reply(write, turn, number).await?);
-        }
-        write.commit().await?;
+        let (reply, charge) = (reply.to_string(), charge.clone());
+        self.0
+            .write_to(turn, move |tx| answer(tx, turn, number, &reply, &charge))
+            .await?;
         crash_point("turn.after_reply");
         Ok(())
     }
@@ -119,164 +111,124 @@ impl Turns<'_> {
     pub async fn finish(&self, turn: JournalId, end: TurnEnd<'_>) -> Result<(), StoreError> {
         crash_point("turn.before_finish");
         let holder = self.0.database.holder();
-        let mut write = self.0.write_to(turn, true).await?;
-        let connection = write.connection();
-        if !close(connection, turn, &end).await? {
-            write.rollback().await?;
-            self.get(turn).await?;
-            return Err(StoreError::TurnFinished(turn));
-        }
-        approvals::withdraw_all(connection, turn).await?;
-        settle(connection, turn, &end, holder).await?;
-        crash_point("turn.before_finish_commit");
-        write.commit().await?;
+        let (messages, changes) = (end.messages.to_vec(), end.changes.to_vec());
+        let (stop, report) = (row::word(end.stop)?, end.report.to_string());
+        let millis = i64::try_from(end.elapsed.as_millis()).unwrap_or(i64::MAX);
+        self.0
+            .write_to(turn, move |tx| {
+                let Some(conversation) = close(tx, turn, &stop, &report, millis)? else {
+                    return Err(read::not_open(tx, turn)?);
+                };
+                approvals::withdraw_all(tx, turn)?;
+                changes::apply(tx, turn, &changes, holder)?;
+                if let Some(conversation) = conversation
+                    && conversations::append(tx, conversation, Some(turn), &messages)?.is_none()
+                {
+                    // Of one deleted meanwhile nothing comes back: the answer still goes out, and
+                    // its text is kept nowhere else.
+                    conversations::erase(tx, conversation)?;
+                }
+                crash_point("turn.before_finish_commit");
+                Ok(())
+            })
+            .await?;
         crash_point("turn.after_finish");
         Ok(())
     }
 
     /// Every text of the turn goes; its id, hashes, counts and costs stay.
     pub async fn erase(&self, turn: JournalId) -> Result<(), StoreError> {
-        let mut write = self.0.write(true).await?;
-        conversations::erase_turn(write.connection(), turn).await?;
-        write.commit().await?;
-        self.0.database.scrub().await
+        let database = &self.0.database;
+        database
+            .write(move |tx| conversations::erase_turn(tx, turn))
+            .await?;
+        database.scrub().await
     }
 }
 
-async fn insert(
-    connection: &mut Connection,
-    turn: &TurnStart,
-    holder: Option<String>,
-) -> Result<(), StoreError> {
-    let inserted = sqlx::query(
+fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(), StoreError> {
+    let inserted = tx.writes_one(
         "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
                            methods, parent, depth, plan, started_at, holder)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
          ON CONFLICT (id) DO NOTHING",
-    )
-    .bind(turn.id.0.to_string())
-    .bind(turn.session.to_string())
-    .bind(turn.conversation.map(|id| id.to_string()))
-    .bind(turn.user.clone())
-    .bind(row::word(turn.role)?)
-    .bind(row::word(turn.mode)?)
-    .bind(turn.model.clone())
-    .bind(turn.persona.clone().map(String::into_bytes))
-    .bind(row::allowed(&turn.allowed)?)
-    .bind(turn.parent.map(|parent| parent.0.to_string()))
-    .bind(i64::from(turn.depth))
-    .bind(turn.plan.to_string())
-    .bind(row::now())
-    .bind(holder)
-    .execute(connection)
-    .await?;
-    match inserted.rows_affected() {
-        0 => Err(StoreError::TurnBegun(turn.id)),
-        _ => Ok(()),
-    }
+        parameters![
+            turn.id,
+            turn.session.to_string(),
+            turn.conversation,
+            turn.user,
+            row::word(turn.role)?,
+            row::word(turn.mode)?,
+            turn.model,
+            turn.persona.as_ref().map(String::as_bytes),
+            row::allowed(&turn.allowed)?,
+            turn.parent,
+            u32::from(turn.depth),
+            turn.plan.to_string(),
+            row::now(),
+            holder,
+        ],
+    )?;
+    inserted
+        .then_some(())
+        .ok_or(StoreError::TurnBegun(turn.id))
 }
 
-/// False if the round was never asked or has a reply.
-async fn answer(
-    connection: &mut Connection,
+fn answer(
+    tx: &mut dyn Tx,
     turn: JournalId,
     number: u32,
-    reply: &Json,
+    reply: &str,
     charge: &Charge,
-) -> Result<bool, StoreError> {
-    let text = reply.to_string();
-    let usage = charge.usage.as_ref();
-    let tokens_in = row::count(usage.map_or(0, |usage| usage.input));
-    let tokens_out = row::count(usage.map_or(0, |usage| usage.output));
-    let money = usage.and_then(|usage| usage.money).map(row::count);
-    let answered = sqlx::query(
-        "UPDATE round SET reply = $3, reply_hash = $4, usage = $5, tokens_in = $6,
-                          tokens_out = $7, money = $8, answered_at = $9
-         WHERE turn = $1 AND number = $2 AND answered_at IS NULL",
-    )
-    .bind(turn.0.to_string())
-    .bind(i64::from(number))
-    .bind(text.clone())
-    .bind(row::hash(text.as_bytes()))
-    .bind(usage.map(|usage| row::json("usage", usage)).transpose()?)
-    .bind(tokens_in)
-    .bind(tokens_out)
-    .bind(money)
-    .bind(row::now())
-    .execute(&mut *connection)
-    .await?;
-    if answered.rows_affected() == 0 {
-        return Ok(false);
-    }
-    let spender = Spender {
-        id: format!("{}/{number}", turn.0),
-        turn: Some(turn),
-        of: None,
-    };
-    costs::insert(connection, spender, charge).await?;
-    Ok(true)
-}
-
-async fn refused_reply(
-    mut write: Write<'_>,
-    turn: JournalId,
-    number: u32,
-) -> Result<StoreError, StoreError> {
-    let asked = sqlx::query("SELECT turn FROM round WHERE turn = $1 AND number = $2")
-        .bind(turn.0.to_string())
-        .bind(i64::from(number))
-        .fetch_optional(write.connection())
-        .await?;
-    write.rollback().await?;
-    Ok(match asked {
-        Some(_) => StoreError::AlreadyReplied { turn, number },
-        None => StoreError::NeverAsked { turn, number },
-    })
-}
-
-/// False if the turn has ended, or is unknown.
-async fn close(
-    connection: &mut Connection,
-    turn: JournalId,
-    end: &TurnEnd<'_>,
-) -> Result<bool, StoreError> {
-    let closed = sqlx::query(
-        "UPDATE turn SET stop = $2, report = $3, finished_at = $4, millis = $5,
-                         calls = (SELECT COUNT(*) FROM call WHERE journal = $1 OR journal IN
-                                  (SELECT journal FROM run WHERE run.turn = $1))
-         WHERE id = $1 AND stop IS NULL",
-    )
-    .bind(turn.0.to_string())
-    .bind(row::word(end.stop)?)
-    .bind(end.report.to_string())
-    .bind(row::now())
-    .bind(i64::try_from(end.elapsed.as_millis()).unwrap_or(i64::MAX))
-    .execute(connection)
-    .await?;
-    Ok(closed.rows_affected() == 1)
-}
-
-/// What the turn leaves behind. Of a conversation deleted meanwhile nothing comes back: the answer
-/// still goes out, and its text is kept nowhere else.
-async fn settle(
-    connection: &mut Connection,
-    turn: JournalId,
-    end: &TurnEnd<'_>,
-    holder: Option<String>,
 ) -> Result<(), StoreError> {
-    changes::apply(connection, turn, end.changes, holder).await?;
-    let conversation: Option<String> =
-        sqlx::query_scalar("SELECT conversation FROM turn WHERE id = $1")
-            .bind(turn.0.to_string())
-            .fetch_one(&mut *connection)
-            .await?;
-    let Some(conversation) = conversation else {
+    let usage = UsageColumns::of(charge);
+    let answered = tx.writes_one(
+        "UPDATE model_request SET reply = ?3, reply_hash = ?4, answered_at = ?5, model = ?6,
+             origin = ?7, method = ?8, tokens_in = ?9, cached = ?10, written = ?11,
+             tokens_out = ?12, reasoning = ?13, money = ?14
+         WHERE turn = ?1 AND round = ?2 AND answered_at IS NULL",
+        parameters![
+            turn,
+            number,
+            reply,
+            row::hash(reply.as_bytes()),
+            row::now(),
+            charge.model,
+            charge.origin,
+            charge.method,
+            usage.tokens_in,
+            usage.cached,
+            usage.written,
+            usage.tokens_out,
+            usage.reasoning,
+            usage.money,
+        ],
+    )?;
+    if answered {
         return Ok(());
-    };
-    let id = row::read_conversation(&conversation)?;
-    let appended = conversations::append(connection, id, Some(turn), end.messages).await?;
-    match appended {
-        Some(_) => Ok(()),
-        None => conversations::erase(connection, id).await,
     }
+    let select = "SELECT round FROM model_request WHERE turn = ?1 AND round = ?2";
+    Err(
+        match tx.query_optional(select, parameters![turn, number])? {
+            Some(_) => StoreError::AlreadyReplied { turn, number },
+            None => StoreError::NeverAsked { turn, number },
+        },
+    )
+}
+
+/// The turn's conversation, if it has one; `None` if the turn has ended, or is unknown.
+fn close(
+    tx: &mut dyn Tx,
+    turn: JournalId,
+    stop: &str,
+    report: &str,
+    millis: i64,
+) -> Result<Option<Option<ConversationId>>, StoreError> {
+    tx.scalar(
+        "UPDATE turn SET stop = ?2, report = ?3, finished_at = ?4, millis = ?5,
+                         calls = (SELECT COUNT(*) FROM call WHERE journal = ?1 OR journal IN
+                                  (SELECT journal FROM run WHERE run.turn = ?1))
+         WHERE id = ?1 AND stop IS NULL RETURNING conversation",
+        parameters![turn, stop, report, row::now(), millis],
+    )
 }

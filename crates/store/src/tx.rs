@@ -113,13 +113,13 @@ as_parameter! {
     i64 => value Integer *value,
     u32 => value Integer i64::from(*value),
     bool => value Integer i64::from(*value),
-    &str => value Text value,
+    &str => value Text *value,
     String => value Text value.as_str(),
-    &[u8] => value Bytes value,
+    &[u8] => value Bytes *value,
     Vec<u8> => value Bytes value.as_slice(),
-    Uuid => value Bytes value.as_bytes(),
-    JournalId => value Bytes value.0.as_bytes(),
-    ConversationId => value Bytes value.0.as_bytes(),
+    Uuid => value Bytes value.as_bytes().as_slice(),
+    JournalId => value Bytes value.0.as_bytes().as_slice(),
+    ConversationId => value Bytes value.0.as_bytes().as_slice(),
 }
 
 /// A value on its way out.

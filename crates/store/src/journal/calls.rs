@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use callgate_contract::JournalId;
 
-use super::{
-    CallIntent, CallOutcome,
-    rows::{Statement, clock_bytes, wrote_one},
+use super::{CallIntent, CallOutcome, rows::clock_bytes};
+use crate::{
+    StoreError, row,
+    tx::{AsParameter, Parameter, Tx, parameters},
 };
-use crate::{StoreError, connection::Connection, row};
 
 /// Calls written by one statement.
 const BATCH: usize = 16;
@@ -16,69 +16,74 @@ const BATCH: usize = 16;
 const COLUMNS: usize = 15;
 
 /// False if the call is on record.
-pub(super) async fn insert_intent(
-    connection: &mut Connection,
-    call: &CallIntent,
-) -> Result<bool, StoreError> {
-    let insert = sqlx::query(
+pub(super) fn insert_intent(tx: &mut dyn Tx, call: &CallIntent) -> Result<bool, StoreError> {
+    let intent = Intent::of(call)?;
+    Ok(tx.writes_one(
         "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (journal, sequence) DO NOTHING",
-    );
-    wrote_one(bind_intent(insert, call)?, connection).await
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (journal, sequence) DO NOTHING",
+        &intent.parameters(),
+    )?)
 }
 
 /// False if the call has an outcome, or is unknown.
-pub(super) async fn update_outcome(
-    connection: &mut Connection,
+pub(super) fn update_outcome(
+    tx: &mut dyn Tx,
     journal: JournalId,
     sequence: u64,
     outcome: &CallOutcome,
 ) -> Result<bool, StoreError> {
-    let update = sqlx::query(
-        "UPDATE call SET outcome = $3, value = $4, text = $5, parts = $6, error = $7, detail = $8,
-             micros = $9
-         WHERE journal = $1 AND sequence = $2 AND outcome IS NULL",
-    )
-    .bind(journal.0.to_string())
-    .bind(row::count(sequence));
-    wrote_one(bind_outcome(update, outcome)?, connection).await
+    let (sequence, outcome) = (row::count(sequence), Outcome::of(outcome)?);
+    let mut parameters = parameters![journal, sequence].to_vec();
+    parameters.extend(outcome.parameters());
+    Ok(tx.writes_one(
+        "UPDATE call SET outcome = ?3, value = ?4, text = ?5, parts = ?6, error = ?7, detail = ?8,
+             micros = ?9
+         WHERE journal = ?1 AND sequence = ?2 AND outcome IS NULL",
+        &parameters,
+    )?)
 }
 
 /// Writes the call whole, or completes its intent. False if it has an outcome.
-pub(super) async fn insert_recorded(
-    connection: &mut Connection,
+pub(super) fn insert_recorded(
+    tx: &mut dyn Tx,
     call: &CallIntent,
     outcome: &CallOutcome,
 ) -> Result<bool, StoreError> {
     static INSERT: LazyLock<String> = LazyLock::new(|| insert_recorded_text(1));
-    let insert = bind_intent(sqlx::query(&**INSERT), call)?;
-    wrote_one(bind_outcome(insert, outcome)?, connection).await
+    let (intent, outcome) = (Intent::of(call)?, Outcome::of(outcome)?);
+    let parameters: Vec<Parameter> = intent
+        .parameters()
+        .into_iter()
+        .chain(outcome.parameters()).collect();
+    Ok(tx.writes_one(&INSERT, &parameters)?)
 }
 
-/// The same for many, where one statement for each would cost a switch of threads for each.
+/// The same for many, since on another machine each statement is a round trip.
 /// Calls that have an outcome keep it. No call may occur twice.
-pub(super) async fn insert_all_recorded(
-    connection: &mut Connection,
+pub(super) fn insert_all_recorded(
+    tx: &mut dyn Tx,
     calls: &[(CallIntent, CallOutcome)],
 ) -> Result<(), StoreError> {
     static INSERT: LazyLock<String> = LazyLock::new(|| insert_recorded_text(BATCH));
     let (batches, rest) = calls.as_chunks::<BATCH>();
     for batch in batches {
-        let mut insert = sqlx::query(&**INSERT);
-        for (call, outcome) in batch {
-            insert = bind_outcome(bind_intent(insert, call)?, outcome)?;
-        }
-        insert.execute(&mut *connection).await?;
+        let rows = batch.iter();
+        let rows = rows.map(|(call, outcome)| Ok((Intent::of(call)?, Outcome::of(outcome)?)));
+        let rows: Vec<(Intent, Outcome)> = rows.collect::<Result<_, StoreError>>()?;
+        let values = rows.iter();
+        let values = values.flat_map(|(call, end)| call.parameters().into_iter().chain(end.parameters()));
+        let values: Vec<Parameter> = values.collect();
+        tx.execute(&INSERT, &values)?;
     }
     for (call, outcome) in rest {
-        insert_recorded(connection, call, outcome).await?;
+        insert_recorded(tx, call, outcome)?;
     }
     Ok(())
 }
 
 fn insert_recorded_text(rows: usize) -> String {
     let row = |row: usize| {
-        let columns = (1..=COLUMNS).map(|column| format!("${}", row * COLUMNS + column));
+        let columns = (1..=COLUMNS).map(|column| format!("?{}", row * COLUMNS + column));
         format!("({})", columns.collect::<Vec<_>>().join(", "))
     };
     format!(
@@ -94,48 +99,86 @@ fn insert_recorded_text(rows: usize) -> String {
     )
 }
 
-pub(super) async fn is_known(
-    connection: &mut Connection,
+pub(super) fn is_known(
+    tx: &mut dyn Tx,
     journal: JournalId,
     sequence: u64,
 ) -> Result<bool, StoreError> {
-    let select = sqlx::query("SELECT method FROM call WHERE journal = $1 AND sequence = $2")
-        .bind(journal.0.to_string())
-        .bind(row::count(sequence));
-    Ok(select.fetch_optional(connection).await?.is_some())
+    let select = "SELECT method FROM call WHERE journal = ?1 AND sequence = ?2";
+    let found = tx.query_optional(select, parameters![journal, row::count(sequence)])?;
+    Ok(found.is_some())
 }
 
-fn bind_intent(statement: Statement, call: &CallIntent) -> Result<Statement, StoreError> {
-    Ok(statement
-        .bind(call.journal.0.to_string())
-        .bind(row::count(call.sequence))
-        .bind(call.method.clone())
-        .bind(row::word(call.kind)?)
-        .bind(row::word(call.effect)?)
-        .bind(call.arguments.clone())
-        .bind(clock_bytes(&call.clocks))
-        .bind(i64::from(call.threaded)))
+/// The first columns of a call's row.
+struct Intent<'a> {
+    call: &'a CallIntent,
+    sequence: i64,
+    kind: String,
+    effect: String,
+    clocks: Vec<u8>,
 }
 
-fn bind_outcome(statement: Statement, outcome: &CallOutcome) -> Result<Statement, StoreError> {
-    let (word, value, text, parts, error) = match &outcome.result {
-        Ok(success) => {
-            let parts = if success.parts.is_empty() {
-                None
-            } else {
-                Some(row::json("parts", &success.parts)?)
-            };
-            let text = success.text.clone().map(String::into_bytes);
-            ("value", Some(success.value.clone()), text, parts, None)
-        }
-        Err(error) => ("error", None, None, None, Some(error.clone().into_bytes())),
-    };
-    Ok(statement
-        .bind(word)
-        .bind(value)
-        .bind(text)
-        .bind(parts)
-        .bind(error)
-        .bind(outcome.detail.clone().map(String::into_bytes))
-        .bind(row::count(outcome.micros)))
+impl<'a> Intent<'a> {
+    fn of(call: &'a CallIntent) -> Result<Self, StoreError> {
+        Ok(Intent {
+            sequence: row::count(call.sequence),
+            kind: row::word(call.kind)?,
+            effect: row::word(call.effect)?,
+            clocks: clock_bytes(&call.clocks),
+            call,
+        })
+    }
+
+    fn parameters(&self) -> [Parameter<'_>; 8] {
+        [
+            self.call.journal.parameter(),
+            self.sequence.parameter(),
+            self.call.method.parameter(),
+            self.kind.parameter(),
+            self.effect.parameter(),
+            self.call.arguments.parameter(),
+            self.clocks.parameter(),
+            self.call.threaded.parameter(),
+        ]
+    }
+}
+
+/// Its last columns.
+struct Outcome<'a> {
+    word: &'static str,
+    value: Option<&'a [u8]>,
+    text: Option<&'a [u8]>,
+    parts: Option<String>,
+    error: Option<&'a [u8]>,
+    detail: Option<&'a [u8]>,
+    micros: i64,
+}
+
+impl<'a> Outcome<'a> {
+    fn of(outcome: &'a CallOutcome) -> Result<Self, StoreError> {
+        let success = outcome.result.as_ref().ok();
+        let parts = success.map(|success| &success.parts);
+        let parts = parts.filter(|parts| !parts.is_empty());
+        Ok(Outcome {
+            word: if success.is_some() { "value" } else { "error" },
+            value: success.map(|success| success.value.as_slice()),
+            text: success.and_then(|success| success.text.as_ref().map(String::as_bytes)),
+            parts: parts.map(|parts| row::json("parts", parts)).transpose()?,
+            error: outcome.result.as_ref().err().map(String::as_bytes),
+            detail: outcome.detail.as_ref().map(String::as_bytes),
+            micros: row::count(outcome.micros),
+        })
+    }
+
+    fn parameters(&self) -> [Parameter<'_>; 7] {
+        [
+            self.word.parameter(),
+            self.value.parameter(),
+            self.text.parameter(),
+            self.parts.parameter(),
+            self.error.parameter(),
+            self.detail.parameter(),
+            self.micros.parameter(),
+        ]
+    }
 }

@@ -2,78 +2,83 @@
 //! that wait for an approval, and everything of a turn that has not ended. Of a turn its row
 //! stays, with what it spent.
 
-use sqlx::AssertSqlSafe;
+use callgate_contract::JournalId;
 
-use crate::{StoreError, connection::Connection};
+use crate::{
+    StoreError,
+    tx::{Tx, parameters},
+};
 
 const OLD_RUNS: &str = "SELECT journal FROM run
-    WHERE turn IS NULL AND journal <= $1 AND stop IS NOT NULL AND stop <> 'approval'";
-const OLD_TURNS: &str = "SELECT id FROM turn WHERE id <= $1 AND stop IS NOT NULL";
+    WHERE turn IS NULL AND journal <= ?1 AND stop IS NOT NULL AND stop <> 'approval'";
+const OLD_TURNS: &str = "SELECT id FROM turn WHERE id <= ?1 AND stop IS NOT NULL";
 const RUNS_OF_OLD_TURNS: &str = "SELECT journal FROM run
     WHERE stop IS NOT NULL AND stop <> 'approval'
-    AND turn IN (SELECT id FROM turn WHERE id <= $1 AND stop IS NOT NULL)";
+    AND turn IN (SELECT id FROM turn WHERE id <= ?1 AND stop IS NOT NULL)";
 
 /// Calls that plugins made of us have no run: they were part of a call that is on record itself.
-const ORPHANS: &str = "SELECT journal FROM call WHERE journal <= $1
+const ORPHANS: &str = "SELECT journal FROM call WHERE journal <= ?1
     AND NOT EXISTS (SELECT 1 FROM run WHERE run.journal = call.journal)
     AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.id = call.journal)";
 
 /// Returns how many runs were erased.
-pub(super) async fn prune(connection: &mut Connection, keep: i64) -> Result<u64, StoreError> {
+pub(super) fn prune(tx: &mut dyn Tx, keep: i64) -> Result<u64, StoreError> {
     let mut pruned = 0;
     let newest_run = "SELECT journal FROM run
         WHERE turn IS NULL AND stop IS NOT NULL AND stop <> 'approval'
-        ORDER BY journal DESC LIMIT 1 OFFSET $1";
-    if let Some(newest) = beyond(connection, newest_run, keep).await? {
-        pruned += erase_runs(connection, OLD_RUNS, &newest).await?;
-        erase(connection, "call", "journal", ORPHANS, &newest).await?;
+        ORDER BY journal DESC LIMIT 1 OFFSET ?1";
+    if let Some(newest) = beyond(tx, newest_run, keep)? {
+        pruned += erase_runs(tx, OLD_RUNS, newest)?;
+        erase(tx, "call", "journal", ORPHANS, newest)?;
     }
     let newest_turn =
-        "SELECT id FROM turn WHERE stop IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $1";
-    if let Some(newest) = beyond(connection, newest_turn, keep).await? {
-        pruned += erase_runs(connection, RUNS_OF_OLD_TURNS, &newest).await?;
+        "SELECT id FROM turn WHERE stop IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?1";
+    if let Some(newest) = beyond(tx, newest_turn, keep)? {
+        pruned += erase_runs(tx, RUNS_OF_OLD_TURNS, newest)?;
         for (table, column) in [
             ("call", "journal"),
             ("approval", "journal"),
-            ("round", "turn"),
             ("altered", "turn"),
         ] {
-            erase(connection, table, column, OLD_TURNS, &newest).await?;
+            erase(tx, table, column, OLD_TURNS, newest)?;
         }
-        erase(connection, "call", "journal", ORPHANS, &newest).await?;
+        erase(tx, "call", "journal", ORPHANS, newest)?;
+        // What it cost stays.
+        let silence = format!(
+            "UPDATE model_request SET request = NULL, reply = NULL
+             WHERE turn IN ({OLD_TURNS}) AND (request IS NOT NULL OR reply IS NOT NULL)"
+        );
+        tx.execute(&silence, parameters![newest])?;
     }
     Ok(pruned)
 }
 
 /// The newest id to go. Ids are time-ordered, so everything up to it goes as well.
-async fn beyond(
-    connection: &mut Connection,
+fn beyond(
+    tx: &mut dyn Tx,
     select: &'static str,
     keep: i64,
-) -> Result<Option<String>, StoreError> {
-    let newest = sqlx::query_scalar(select).bind(keep);
-    Ok(newest.fetch_optional(connection).await?)
+) -> Result<Option<JournalId>, StoreError> {
+    tx.scalar(select, parameters![keep])
 }
 
-async fn erase_runs(
-    connection: &mut Connection,
+fn erase_runs(
+    tx: &mut dyn Tx,
     runs: &'static str,
-    newest: &str,
+    newest: JournalId,
 ) -> Result<u64, StoreError> {
-    erase(connection, "call", "journal", runs, newest).await?;
-    erase(connection, "approval", "journal", runs, newest).await?;
-    erase(connection, "run", "journal", runs, newest).await
+    erase(tx, "call", "journal", runs, newest)?;
+    erase(tx, "approval", "journal", runs, newest)?;
+    erase(tx, "run", "journal", runs, newest)
 }
 
-async fn erase(
-    connection: &mut Connection,
+fn erase(
+    tx: &mut dyn Tx,
     table: &'static str,
     column: &'static str,
     ids: &'static str,
-    newest: &str,
+    newest: JournalId,
 ) -> Result<u64, StoreError> {
-    // Safe: every piece is a text of this file.
-    let delete = AssertSqlSafe(format!("DELETE FROM {table} WHERE {column} IN ({ids})"));
-    let deleted = sqlx::query(delete).bind(newest.to_owned());
-    Ok(deleted.execute(connection).await?.rows_affected())
+    let delete = format!("DELETE FROM {table} WHERE {column} IN ({ids})");
+    Ok(tx.execute(&delete, parameters![newest])?)
 }

@@ -2,34 +2,36 @@
 
 use callgate_contract::{JournalId, SessionKey};
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 
 use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success, Tail};
 use crate::{
     StoreError,
     instance::left_behind,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 impl Journal {
     pub async fn run(&self, journal: JournalId) -> Result<Run, StoreError> {
-        let select = sqlx::query("SELECT * FROM run WHERE journal = $1");
-        let row = select
-            .bind(journal.0.to_string())
-            .fetch_optional(&self.database.readers)
-            .await?;
-        read_run(&row.ok_or(StoreError::UnknownRun(journal))?)
+        self.database
+            .read(move |tx| {
+                let select = "SELECT * FROM run WHERE journal = ?1";
+                let row = tx.query_optional(select, parameters![journal])?;
+                read_run(&row.ok_or(StoreError::UnknownRun(journal))?)
+            })
+            .await
     }
 
     /// The run's calls, in order.
     pub async fn recorded(&self, journal: JournalId) -> Result<Vec<RecordedCall>, StoreError> {
         self.flush().await?;
-        let select = sqlx::query("SELECT * FROM call WHERE journal = $1 ORDER BY sequence");
-        let rows = select
-            .bind(journal.0.to_string())
-            .fetch_all(&self.database.readers)
-            .await?;
-        rows.iter().map(read_call).collect()
+        self.database
+            .read(move |tx| {
+                let select = "SELECT * FROM call WHERE journal = ?1 ORDER BY sequence";
+                let rows = tx.query(select, parameters![journal])?;
+                rows.iter().map(read_call).collect()
+            })
+            .await
     }
 
     /// Runs that were begun and have not ended, oldest first.
@@ -46,8 +48,7 @@ impl Journal {
             left_behind!("run", "started_at"),
             " ORDER BY journal"
         );
-        let rows = self.database.left_behind(select, start).await?;
-        rows.iter().map(read_run).collect()
+        self.database.left_behind(select, start, read_run).await
     }
 
     /// Runs that stopped to wait for an answer, oldest first.
@@ -58,23 +59,28 @@ impl Journal {
 
     /// Runs that belong to a turn, in order.
     pub(crate) async fn runs_of(&self, turn: JournalId) -> Result<Vec<Run>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM run WHERE turn = $1 ORDER BY round, journal")
-            .bind(turn.0.to_string())
-            .fetch_all(&self.database.readers)
-            .await?;
-        rows.iter().map(read_run).collect()
+        self.database
+            .read(move |tx| {
+                let select = "SELECT * FROM run WHERE turn = ?1 ORDER BY round, journal";
+                let rows = tx.query(select, parameters![turn])?;
+                rows.iter().map(read_run).collect()
+            })
+            .await
     }
 
     /// Runs of a session that belong to no turn, in order.
     pub async fn alone(&self, session: &SessionKey) -> Result<Vec<Run>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM run WHERE session = $1 AND turn IS NULL AND code IS NOT NULL
-             ORDER BY journal",
-        )
-        .bind(session.to_string())
-        .fetch_all(&self.database.readers)
-        .await?;
-        rows.iter().map(read_run).collect()
+        let session = session.to_string();
+        self.database
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM run WHERE session = ?1 AND turn IS NULL AND code IS NOT NULL
+                     ORDER BY journal",
+                    parameters![session],
+                )?;
+                rows.iter().map(read_run).collect()
+            })
+            .await
     }
 
     /// The latest runs of code, of one session or of all, the newest first.
@@ -84,31 +90,33 @@ impl Journal {
         limit: u32,
     ) -> Result<Vec<Run>, StoreError> {
         self.flush().await?;
-        let rows = sqlx::query(
-            "SELECT * FROM run WHERE code IS NOT NULL AND ($1 = '' OR session = $1)
-             ORDER BY journal DESC LIMIT $2",
-        )
-        .bind(session.map(SessionKey::to_string).unwrap_or_default())
-        .bind(i64::from(limit))
-        .fetch_all(&self.database.readers)
-        .await?;
-        rows.iter().map(read_run).collect()
+        let session = session.map(SessionKey::to_string);
+        self.database
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM run
+                     WHERE code IS NOT NULL AND (CAST(?1 AS TEXT) IS NULL OR session = ?1)
+                     ORDER BY journal DESC LIMIT ?2",
+                    parameters![session, limit],
+                )?;
+                rows.iter().map(read_run).collect()
+            })
+            .await
     }
 
     async fn runs(&self, select: &'static str) -> Result<Vec<Run>, StoreError> {
-        let rows = sqlx::query(select)
-            .fetch_all(&self.database.readers)
-            .await?;
-        rows.iter().map(read_run).collect()
+        self.database
+            .read(move |tx| tx.query(select, &[])?.iter().map(read_run).collect())
+            .await
     }
 }
 
-fn read_run(row: &AnyRow) -> Result<Run, StoreError> {
+fn read_run(row: &Row) -> Result<Run, StoreError> {
     let code: Option<Vec<u8>> = get(row, "code")?;
     let seed: Vec<u8> = get(row, "seed")?;
     let start = RunStart {
-        id: row::read_journal(get(row, "journal")?)?,
-        session: row::read_session(get(row, "session")?)?,
+        id: get(row, "journal")?,
+        session: row::read_session(&get::<String>(row, "session")?)?,
         user: get(row, "user_name")?,
         role: row::read_word("role", get(row, "role")?)?,
         surface: row::read_word("surface", get(row, "surface")?)?,
@@ -127,7 +135,7 @@ fn read_run(row: &AnyRow) -> Result<Run, StoreError> {
     })
 }
 
-fn read_tail(row: &AnyRow) -> Result<Tail, StoreError> {
+fn read_tail(row: &Row) -> Result<Tail, StoreError> {
     let clocks: Option<Vec<u8>> = get(row, "clocks")?;
     let threaded: Option<i64> = get(row, "threaded")?;
     Ok(Tail {
@@ -145,16 +153,16 @@ fn read_clocks(bytes: &[u8]) -> Result<Vec<i64>, StoreError> {
     }
 }
 
-fn read_turn(row: &AnyRow) -> Result<Option<(JournalId, u32)>, StoreError> {
-    let turn: Option<String> = get(row, "turn")?;
+fn read_turn(row: &Row) -> Result<Option<(JournalId, u32)>, StoreError> {
+    let turn: Option<JournalId> = get(row, "turn")?;
     let Some(turn) = turn else {
         return Ok(None);
     };
     let round = row::read_small("round", get(row, "round")?)?;
-    Ok(Some((row::read_journal(&turn)?, round)))
+    Ok(Some((turn, round)))
 }
 
-fn read_finish(row: &AnyRow) -> Result<Option<Finish>, StoreError> {
+fn read_finish(row: &Row) -> Result<Option<Finish>, StoreError> {
     let stop: Option<String> = get(row, "stop")?;
     let Some(stop) = stop else {
         return Ok(None);
@@ -166,17 +174,17 @@ fn read_finish(row: &AnyRow) -> Result<Option<Finish>, StoreError> {
     }))
 }
 
-fn read_call(row: &AnyRow) -> Result<RecordedCall, StoreError> {
+fn read_call(row: &Row) -> Result<RecordedCall, StoreError> {
     let clocks: Vec<u8> = get(row, "clocks")?;
     let intent = CallIntent {
-        journal: row::read_journal(get(row, "journal")?)?,
+        journal: get(row, "journal")?,
         sequence: row::read_count("sequence", get(row, "sequence")?)?,
         method: get(row, "method")?,
         kind: row::read_word("kind", get(row, "kind")?)?,
         effect: row::read_word("effect", get(row, "effect")?)?,
         arguments: get(row, "arguments")?,
         clocks: read_clocks(&clocks)?,
-        threaded: get::<i64>(row, "threaded")? != 0,
+        threaded: row::read_flag(get(row, "threaded")?),
     };
     Ok(RecordedCall {
         intent,
@@ -184,7 +192,7 @@ fn read_call(row: &AnyRow) -> Result<RecordedCall, StoreError> {
     })
 }
 
-fn read_outcome(row: &AnyRow) -> Result<Option<CallOutcome>, StoreError> {
+fn read_outcome(row: &Row) -> Result<Option<CallOutcome>, StoreError> {
     let outcome: Option<String> = get(row, "outcome")?;
     let result = match outcome.as_deref() {
         None => return Ok(None),
@@ -201,7 +209,7 @@ fn read_outcome(row: &AnyRow) -> Result<Option<CallOutcome>, StoreError> {
     }))
 }
 
-fn read_success(row: &AnyRow) -> Result<Success, StoreError> {
+fn read_success(row: &Row) -> Result<Success, StoreError> {
     let text: Option<Vec<u8>> = get(row, "text")?;
     let parts: Option<String> = get(row, "parts")?;
     Ok(Success {

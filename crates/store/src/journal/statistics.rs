@@ -3,12 +3,12 @@
 
 use callgate_contract::{JournalId, SessionKey, Stop};
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 
 use super::Journal;
 use crate::{
     StoreError,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 /// A call on record, without what went in and came out.
@@ -58,45 +58,51 @@ impl Journal {
     /// The newest `limit` recorded calls of `method` (`origin/name`), newest first.
     pub async fn calls_of(&self, method: &str, limit: u32) -> Result<Vec<PastCall>, StoreError> {
         self.flush().await?;
-        // Chosen before anything is joined to them.
-        let select = sqlx::AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM (SELECT * FROM call WHERE method = $1
-             ORDER BY journal DESC, sequence DESC LIMIT $2) AS call {JOURNALS}
-             ORDER BY call.journal DESC, call.sequence DESC"
-        ));
-        let rows = sqlx::query(select)
-            .bind(method.to_owned())
-            .bind(i64::from(limit))
-            .fetch_all(&self.database.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let method = method.to_owned();
+        self.database
+            .read(move |tx| {
+                // Chosen before anything is joined to them.
+                let select = format!(
+                    "SELECT {COLUMNS} FROM (SELECT * FROM call WHERE method = ?1
+                     ORDER BY journal DESC, sequence DESC LIMIT ?2) AS call {JOURNALS}
+                     ORDER BY call.journal DESC, call.sequence DESC"
+                );
+                let rows = tx.query(&select, parameters![method, limit])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// How many calls of `method` are on record; counted no further than `most`.
     pub async fn count_of(&self, method: &str, most: u32) -> Result<u64, StoreError> {
         self.flush().await?;
-        let count: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM (SELECT 1 AS one FROM call WHERE method = $1 LIMIT $2) AS found",
-        )
-        .bind(method.to_owned())
-        .bind(i64::from(most))
-        .fetch_one(&self.database.readers)
-        .await?;
-        row::read_count("count", count)
+        let method = method.to_owned();
+        self.database
+            .read(move |tx| {
+                let count = tx.query_one(
+                    "SELECT COUNT(*) FROM
+                     (SELECT 1 AS one FROM call WHERE method = ?1 LIMIT ?2) AS found",
+                    parameters![method, most],
+                )?;
+                row::read_count("count", count.at(0)?)
+            })
+            .await
     }
 
     /// The newest `limit` recorded calls of all methods, newest first.
     pub async fn latest_calls(&self, limit: u32) -> Result<Vec<PastCall>, StoreError> {
         self.flush().await?;
-        let select = sqlx::AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM (SELECT * FROM call
-             ORDER BY journal DESC, sequence DESC LIMIT $1) AS call {JOURNALS}"
-        ));
-        let rows = sqlx::query(select)
-            .bind(i64::from(limit))
-            .fetch_all(&self.database.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        self.database
+            .read(move |tx| {
+                let select = format!(
+                    "SELECT {COLUMNS} FROM (SELECT * FROM call
+                     ORDER BY journal DESC, sequence DESC LIMIT ?1) AS call {JOURNALS}
+                     ORDER BY call.journal DESC, call.sequence DESC"
+                );
+                let rows = tx.query(&select, parameters![limit])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// Runs of code by stretches of `length` milliseconds and by how they ended, oldest first;
@@ -106,27 +112,28 @@ impl Journal {
         since: Timestamp,
         length: i64,
     ) -> Result<Vec<RunCounts>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT started_at / $2 AS stretch, stop, COUNT(*) AS runs FROM run
-             WHERE started_at >= $1 AND stop IS NOT NULL AND code IS NOT NULL
-             GROUP BY started_at / $2, stop ORDER BY 1, 2",
-        )
-        .bind(since.as_millisecond())
-        .bind(length.max(1))
-        .fetch_all(&self.database.readers)
-        .await?;
-        let one = |found: &AnyRow| {
+        let one = |found: &Row| {
             Ok(RunCounts {
                 stretch: get(found, "stretch")?,
                 stop: row::read_word("stop", get(found, "stop")?)?,
                 runs: row::read_count("runs", get(found, "runs")?)?,
             })
         };
-        rows.iter().map(one).collect()
+        self.database
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT started_at / ?2 AS stretch, stop, COUNT(*) AS runs FROM run
+                     WHERE started_at >= ?1 AND stop IS NOT NULL AND code IS NOT NULL
+                     GROUP BY started_at / ?2, stop ORDER BY 1, 2",
+                    parameters![since.as_millisecond(), length.max(1)],
+                )?;
+                rows.iter().map(one).collect()
+            })
+            .await
     }
 }
 
-fn read(found: &AnyRow) -> Result<PastCall, StoreError> {
+fn read(found: &Row) -> Result<PastCall, StoreError> {
     let outcome: Option<String> = get(found, "outcome")?;
     let error: Option<Vec<u8>> = get(found, "error")?;
     let error = error.map(|error| row::read_text("error", error));
@@ -140,13 +147,12 @@ fn read(found: &AnyRow) -> Result<PastCall, StoreError> {
     };
     let persona: Option<Vec<u8>> = get(found, "persona")?;
     let persona = persona.map(|persona| row::read_text("persona", persona));
-    let turn: Option<String> = get(found, "turn")?;
     let session: Option<String> = get(found, "session")?;
     Ok(PastCall {
-        journal: row::read_journal(get(found, "journal")?)?,
+        journal: get(found, "journal")?,
         sequence: row::read_count("sequence", get(found, "sequence")?)?,
         method: get(found, "method")?,
-        turn: turn.as_deref().map(row::read_journal).transpose()?,
+        turn: get(found, "turn")?,
         session: session.as_deref().map(row::read_session).transpose()?,
         user: get(found, "user_name")?,
         persona: persona.transpose()?,

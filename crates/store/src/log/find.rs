@@ -1,12 +1,12 @@
 //! Looking for rows of the log by more than their session.
 
 use callgate_contract::{JournalId, SessionKey};
-use sqlx::AssertSqlSafe;
 
-use super::{Log, LogRow, read};
+use super::{Log, LogRow, rows};
 use crate::{
     StoreError,
     row::{self, get},
+    tx::{AsParameter, Parameter},
 };
 
 /// Which rows, of all sessions or one; hidden ones are never among them.
@@ -37,49 +37,41 @@ pub struct Speaker {
 
 impl Log<'_> {
     pub async fn find(&self, query: &LogQuery) -> Result<Vec<LogRow>, StoreError> {
-        let mut conditions = vec!["hidden = 0".to_owned()];
-        let mut count = 0;
-        let mut says = |given: bool, column_and_sign: &str| {
-            if given {
-                count += 1;
-                conditions.push(format!("{column_and_sign} ${count}"));
-            }
-        };
-        says(query.id.is_some(), "id =");
-        says(query.session.is_some(), "session =");
-        says(query.sender.is_some(), "sender =");
-        says(query.message_id.is_some(), "message_id =");
-        says(query.from.is_some(), "written_at >=");
-        says(query.until.is_some(), "written_at <=");
-        let direction = if query.newest_first { "DESC" } else { "ASC" };
-        // Safe: every piece is a text of this file.
-        let select = AssertSqlSafe(format!(
-            "SELECT * FROM log WHERE {} ORDER BY id {direction} LIMIT ${} OFFSET ${}",
-            conditions.join(" AND "),
-            count + 1,
-            count + 2,
-        ));
-        let mut select = sqlx::query(select);
-        if let Some(id) = query.id {
-            select = select.bind(id);
-        }
-        let texts = [
-            query.session.as_ref().map(SessionKey::to_string),
-            query.sender.clone(),
-            query.message_id.clone(),
-        ];
-        for text in texts.into_iter().flatten() {
-            select = select.bind(text);
-        }
-        for time in [query.from, query.until].into_iter().flatten() {
-            select = select.bind(time);
-        }
-        let rows = select
-            .bind(query.limit.map_or(i64::MAX, i64::from))
-            .bind(i64::from(query.offset))
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let query = query.clone();
+        self.0
+            .read(move |tx| {
+                let session = query.session.as_ref().map(SessionKey::to_string);
+                let limit = query.limit.map_or(i64::MAX, i64::from);
+                let given: [(bool, &str, Parameter); 6] = [
+                    (query.id.is_some(), "id =", query.id.parameter()),
+                    (session.is_some(), "session =", session.parameter()),
+                    (query.sender.is_some(), "sender =", query.sender.parameter()),
+                    (
+                        query.message_id.is_some(),
+                        "message_id =",
+                        query.message_id.parameter(),
+                    ),
+                    (query.from.is_some(), "written_at >=", query.from.parameter()),
+                    (
+                        query.until.is_some(),
+                        "written_at <=",
+                        query.until.parameter(),
+                    ),
+                ];
+                let mut conditions = vec!["hidden = 0".to_owned()];
+                let mut parameters = vec![limit.parameter(), query.offset.parameter()];
+                for (_, column, parameter) in given.into_iter().filter(|(given, ..)| *given) {
+                    parameters.push(parameter);
+                    conditions.push(format!("{column} ?{}", parameters.len()));
+                }
+                let direction = if query.newest_first { "DESC" } else { "ASC" };
+                let select = format!(
+                    "SELECT * FROM log WHERE {} ORDER BY id {direction} LIMIT ?1 OFFSET ?2",
+                    conditions.join(" AND "),
+                );
+                rows(tx, &select, &parameters)
+            })
+            .await
     }
 
     /// What turns were asked first: of each, the oldest row that it has taken and is not hidden.
@@ -87,37 +79,35 @@ impl Log<'_> {
         if turns.is_empty() {
             return Ok(Vec::new());
         }
-        let marks: Vec<String> = (1..=turns.len()).map(|place| format!("${place}")).collect();
-        // Safe: nothing but numbers is put in.
-        let select = AssertSqlSafe(format!(
-            "SELECT * FROM log WHERE id IN
-             (SELECT MIN(id) FROM log WHERE turn IN ({}) AND hidden = 0 GROUP BY turn)",
-            marks.join(", ")
-        ));
-        let mut select = sqlx::query(select);
-        for turn in turns {
-            select = select.bind(turn.0.to_string());
-        }
-        let rows = select.fetch_all(&self.0.readers).await?;
-        rows.iter().map(read).collect()
+        let turns = turns.to_vec();
+        self.0
+            .read(move |tx| {
+                let marks: Vec<String> =
+                    (1..=turns.len()).map(|place| format!("?{place}")).collect();
+                let select = format!(
+                    "SELECT * FROM log WHERE id IN
+                     (SELECT MIN(id) FROM log WHERE turn IN ({}) AND hidden = 0 GROUP BY turn)",
+                    marks.join(", ")
+                );
+                let turns: Vec<Parameter> = turns.iter().map(AsParameter::parameter).collect();
+                rows(tx, &select, &turns)
+            })
+            .await
     }
 
     /// Everybody who has spoken, by platform, in the order in which they first did.
     pub async fn speakers(&self) -> Result<Vec<Speaker>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT first.id AS first_id, log.session, log.sender, log.sender_name FROM log
+        let select = "SELECT first.id AS first_id, log.session, log.sender, log.sender_name FROM log
              JOIN (SELECT MIN(id) AS id, MAX(id) AS last FROM log
                    WHERE sender IS NOT NULL GROUP BY session, sender) AS first
-             ON log.id = first.last ORDER BY log.id",
-        )
-        .fetch_all(&self.0.readers)
-        .await?;
+             ON log.id = first.last ORDER BY log.id";
+        let rows = self.0.read(|tx| Ok(tx.query(select, &[])?)).await?;
         let mut speakers: Vec<Speaker> = Vec::new();
         for row in &rows {
             let name: Option<Vec<u8>> = get(row, "sender_name")?;
             let speaker = Speaker {
                 id: get(row, "first_id")?,
-                platform: row::read_session(get(row, "session")?)?
+                platform: row::read_session(&get::<String>(row, "session")?)?
                     .platform()
                     .to_owned(),
                 user: get(row, "sender")?,

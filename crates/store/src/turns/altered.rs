@@ -10,6 +10,7 @@ use super::Turns;
 use crate::{
     StoreError,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 impl Turns<'_> {
@@ -20,29 +21,32 @@ impl Turns<'_> {
         place: &str,
         value: &Json,
     ) -> Result<(), StoreError> {
-        let mut write = self.0.write_to(turn, false).await?;
-        sqlx::query(
-            "INSERT INTO altered (turn, place, value) VALUES ($1, $2, $3)
-             ON CONFLICT (turn, place) DO UPDATE SET value = excluded.value",
-        )
-        .bind(turn.0.to_string())
-        .bind(place.to_owned())
-        .bind(value.to_string())
-        .execute(write.connection())
-        .await?;
-        write.commit().await
+        let (place, value) = (place.to_owned(), value.to_string());
+        self.0
+            .write_to(turn, move |tx| {
+                tx.execute(
+                    "INSERT INTO altered (turn, place, value) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (turn, place) DO UPDATE SET value = excluded.value",
+                    parameters![turn, place, value],
+                )?;
+                Ok(())
+            })
+            .await
     }
 
     /// By place.
     pub async fn altered(&self, turn: JournalId) -> Result<BTreeMap<String, Json>, StoreError> {
-        let rows = sqlx::query("SELECT place, value FROM altered WHERE turn = $1")
-            .bind(turn.0.to_string())
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        let read = |row| {
-            let value = row::read_json("alteration", get(row, "value")?)?;
-            Ok((get(row, "place")?, value))
+        let read = |row: &Row| {
+            let value: String = get(row, "value")?;
+            Ok((get(row, "place")?, row::read_json("alteration", &value)?))
         };
-        rows.iter().map(read).collect()
+        self.0
+            .database
+            .read(move |tx| {
+                let select = "SELECT place, value FROM altered WHERE turn = ?1";
+                let rows = tx.query(select, parameters![turn])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 }

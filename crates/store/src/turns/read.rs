@@ -1,32 +1,28 @@
 //! Reading turns back.
 
-use callgate_contract::{ConversationId, JournalId, SessionKey};
+use callgate_contract::{ConversationId, JournalId, SessionKey, Usage};
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 
 use super::{Answer, Round, Turn, TurnFinish, TurnStart, Turns};
 use crate::{
     Run, StoreError,
     instance::left_behind,
     row::{self, get},
+    tx::{Parameter, Row, Tx, parameters},
 };
 
 impl Turns<'_> {
     pub async fn get(&self, turn: JournalId) -> Result<Turn, StoreError> {
-        let row = sqlx::query("SELECT * FROM turn WHERE id = $1")
-            .bind(turn.0.to_string())
-            .fetch_optional(&self.0.database.readers)
-            .await?;
-        read(&row.ok_or(StoreError::UnknownTurn(turn))?)
+        let database = &self.0.database;
+        database.read(move |tx| one(tx, turn)).await
     }
 
     /// Turns that were begun and have not ended, oldest first, so parents before the turns of
     /// their agents.
     pub async fn unfinished(&self) -> Result<Vec<Turn>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM turn WHERE stop IS NULL ORDER BY id")
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let database = &self.0.database;
+        let select = "SELECT * FROM turn WHERE stop IS NULL ORDER BY id";
+        database.read(|tx| all(tx, select, &[])).await
     }
 
     /// Of those, the ones a crash cut off: begun by us before `start`, when we did not yet run, or by
@@ -37,19 +33,14 @@ impl Turns<'_> {
             left_behind!("turn", "started_at"),
             " ORDER BY id"
         );
-        let rows = self.0.database.left_behind(select, start).await?;
-        rows.iter().map(read).collect()
+        self.0.database.left_behind(select, start, read).await
     }
 
     /// The session's newest `limit` turns, oldest first.
     pub async fn list(&self, session: &SessionKey, limit: u32) -> Result<Vec<Turn>, StoreError> {
-        let select = sqlx::query("SELECT * FROM turn WHERE session = $1 ORDER BY id DESC LIMIT $2");
-        let rows = select
-            .bind(session.to_string())
-            .bind(i64::from(limit))
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        rows.iter().rev().map(read).collect()
+        let mut turns = self.before(Some(session), None, limit).await?;
+        turns.reverse();
+        Ok(turns)
     }
 
     /// The newest `limit` turns before the turn `before`, newest first; of every session where
@@ -57,20 +48,26 @@ impl Turns<'_> {
     pub async fn before(
         &self,
         session: Option<&SessionKey>,
-        before: Option<&str>,
+        before: Option<JournalId>,
         limit: u32,
     ) -> Result<Vec<Turn>, StoreError> {
-        let select = sqlx::query(
-            "SELECT * FROM turn WHERE (CAST($1 AS TEXT) IS NULL OR session = $1)
-             AND (CAST($2 AS TEXT) IS NULL OR id < $2) ORDER BY id DESC LIMIT $3",
-        );
-        let rows = select
-            .bind(session.map(SessionKey::to_string))
-            .bind(before.map(str::to_owned))
-            .bind(i64::from(limit))
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let session = session.map(SessionKey::to_string);
+        let before = before.unwrap_or(JournalId(uuid::Uuid::max()));
+        let database = &self.0.database;
+        database
+            .read(move |tx| match session {
+                Some(session) => all(
+                    tx,
+                    "SELECT * FROM turn WHERE session = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+                    parameters![session, before, limit],
+                ),
+                None => all(
+                    tx,
+                    "SELECT * FROM turn WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
+                    parameters![before, limit],
+                ),
+            })
+            .await
     }
 
     /// The session's newest `limit` turns that belong to another conversation than this one.
@@ -80,35 +77,40 @@ impl Turns<'_> {
         conversation: ConversationId,
         limit: u32,
     ) -> Result<Vec<JournalId>, StoreError> {
-        let select = sqlx::query(
-            "SELECT id FROM turn WHERE session = $1 AND conversation <> $2
-             ORDER BY id DESC LIMIT $3",
-        );
-        let rows = select
-            .bind(session.to_string())
-            .bind(conversation.to_string())
-            .bind(i64::from(limit))
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        let read = |found: &AnyRow| row::read_journal(&get::<String>(found, "id")?);
-        rows.iter().map(read).collect()
+        let session = session.to_string();
+        let database = &self.0.database;
+        database
+            .read(move |tx| {
+                tx.scalars(
+                    "SELECT id FROM turn WHERE session = ?1 AND conversation <> ?2
+                     ORDER BY id DESC LIMIT ?3",
+                    parameters![session, conversation, limit],
+                )
+            })
+            .await
     }
 
     /// Turns of the agents that this turn called, oldest first.
     pub async fn children(&self, turn: JournalId) -> Result<Vec<Turn>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM turn WHERE parent = $1 ORDER BY id")
-            .bind(turn.0.to_string())
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        let database = &self.0.database;
+        let select = "SELECT * FROM turn WHERE parent = ?1 ORDER BY id";
+        database
+            .read(move |tx| all(tx, select, parameters![turn]))
+            .await
     }
 
     pub async fn rounds(&self, turn: JournalId) -> Result<Vec<Round>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM round WHERE turn = $1 ORDER BY number")
-            .bind(turn.0.to_string())
-            .fetch_all(&self.0.database.readers)
-            .await?;
-        rows.iter().map(read_round).collect()
+        let database = &self.0.database;
+        database
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM model_request WHERE turn = ?1 AND round IS NOT NULL
+                     ORDER BY round",
+                    parameters![turn],
+                )?;
+                rows.iter().map(read_round).collect()
+            })
+            .await
     }
 
     /// Runs of code in the turn, in order.
@@ -117,16 +119,31 @@ impl Turns<'_> {
     }
 }
 
-fn read(row: &AnyRow) -> Result<Turn, StoreError> {
-    let conversation: Option<String> = get(row, "conversation")?;
-    let read_id =
-        |id: String| -> Result<ConversationId, StoreError> { row::read_conversation(&id) };
-    let parent: Option<String> = get(row, "parent")?;
+fn one(tx: &mut dyn Tx, turn: JournalId) -> Result<Turn, StoreError> {
+    let row = tx.query_optional("SELECT * FROM turn WHERE id = ?1", parameters![turn])?;
+    read(&row.ok_or(StoreError::UnknownTurn(turn))?)
+}
+
+fn all(
+    tx: &mut dyn Tx,
+    select: &str,
+    parameters: &[Parameter<'_>],
+) -> Result<Vec<Turn>, StoreError> {
+    tx.query(select, parameters)?.iter().map(read).collect()
+}
+
+/// Why a turn cannot be ended.
+pub(super) fn not_open(tx: &mut dyn Tx, turn: JournalId) -> Result<StoreError, StoreError> {
+    one(tx, turn)?;
+    Ok(StoreError::TurnFinished(turn))
+}
+
+fn read(row: &Row) -> Result<Turn, StoreError> {
     let persona: Option<Vec<u8>> = get(row, "persona")?;
     let start = TurnStart {
-        id: row::read_journal(get(row, "id")?)?,
-        session: row::read_session(get(row, "session")?)?,
-        conversation: conversation.map(read_id).transpose()?,
+        id: get(row, "id")?,
+        session: row::read_session(&get::<String>(row, "session")?)?,
+        conversation: get(row, "conversation")?,
         user: get(row, "user_name")?,
         role: row::read_word("role", get(row, "role")?)?,
         mode: row::read_word("mode", get(row, "mode")?)?,
@@ -135,7 +152,7 @@ fn read(row: &AnyRow) -> Result<Turn, StoreError> {
             .map(|name| row::read_text("persona", name))
             .transpose()?,
         allowed: row::read_allowed(get(row, "methods")?)?,
-        parent: parent.as_deref().map(row::read_journal).transpose()?,
+        parent: get(row, "parent")?,
         depth: u8::try_from(get::<i64>(row, "depth")?)
             .map_err(|error| StoreError::damaged("depth", error))?,
         plan: row::read_json_or_null("plan", get(row, "plan")?)?,
@@ -147,7 +164,7 @@ fn read(row: &AnyRow) -> Result<Turn, StoreError> {
     })
 }
 
-fn read_finish(row: &AnyRow) -> Result<Option<TurnFinish>, StoreError> {
+fn read_finish(row: &Row) -> Result<Option<TurnFinish>, StoreError> {
     let stop: Option<String> = get(row, "stop")?;
     let Some(stop) = stop else {
         return Ok(None);
@@ -159,10 +176,10 @@ fn read_finish(row: &AnyRow) -> Result<Option<TurnFinish>, StoreError> {
     }))
 }
 
-fn read_round(row: &AnyRow) -> Result<Round, StoreError> {
+fn read_round(row: &Row) -> Result<Round, StoreError> {
     let request: Option<String> = get(row, "request")?;
     Ok(Round {
-        number: row::read_small("round", get(row, "number")?)?,
+        number: row::read_small("round", get(row, "round")?)?,
         request: request
             .map(|json| row::read_json("request", &json))
             .transpose()?,
@@ -172,21 +189,38 @@ fn read_round(row: &AnyRow) -> Result<Round, StoreError> {
     })
 }
 
-fn read_answer(row: &AnyRow) -> Result<Option<Answer>, StoreError> {
+fn read_answer(row: &Row) -> Result<Option<Answer>, StoreError> {
     let answered_at: Option<i64> = get(row, "answered_at")?;
     let Some(answered_at) = answered_at else {
         return Ok(None);
     };
-    let usage: Option<String> = get(row, "usage")?;
-    let money: Option<i64> = get(row, "money")?;
+    let usage = read_usage(row)?;
     Ok(Some(Answer {
         reply: row::read_json_or_null("reply", get(row, "reply")?)?,
-        usage: usage
-            .map(|json| row::read_json("usage", &json))
-            .transpose()?,
+        money: usage.and_then(|usage| usage.money),
+        usage,
+        at: row::read_time(answered_at)?,
+    }))
+}
+
+/// `None` where the model did not say.
+fn read_usage(row: &Row) -> Result<Option<Usage>, StoreError> {
+    let tokens_in: Option<i64> = get(row, "tokens_in")?;
+    let Some(tokens_in) = tokens_in else {
+        return Ok(None);
+    };
+    let count = |column: &'static str| -> Result<u64, StoreError> {
+        row::read_count(column, get(row, column)?)
+    };
+    let money: Option<i64> = get(row, "money")?;
+    Ok(Some(Usage {
+        input: row::read_count("tokens_in", tokens_in)?,
+        cached: count("cached")?,
+        written: count("written")?,
+        output: count("tokens_out")?,
+        reasoning: count("reasoning")?,
         money: money
             .map(|money| row::read_count("money", money))
             .transpose()?,
-        at: row::read_time(answered_at)?,
     }))
 }

@@ -3,12 +3,13 @@
 use callgate_contract::{ConversationId, JournalId, SessionKey};
 use jiff::Timestamp;
 use serde::Serialize;
-use sqlx::AssertSqlSafe;
+use uuid::Uuid;
 
 use super::Turns;
 use crate::{
     StoreError,
     row::{self, get},
+    tx::{AsParameter, Parameter, Tx},
 };
 
 /// Which turns.
@@ -52,8 +53,9 @@ const OF_TURNS: &str = "
         OR journal IN (SELECT journal FROM run WHERE run.turn IN (SELECT id FROM running))
     ) AS calls,
     COALESCE(CAST(SUM(millis) AS BIGINT), 0) + (
-        SELECT COALESCE(CAST(SUM(answered_at - asked_at) AS BIGINT), 0) FROM round
+        SELECT COALESCE(CAST(SUM(answered_at - asked_at) AS BIGINT), 0) FROM model_request
         WHERE turn IN (SELECT id FROM running) AND answered_at IS NOT NULL
+          AND round IS NOT NULL
     ) AS millis";
 
 const OF_MODELS: &str = "
@@ -65,68 +67,83 @@ const OF_MODELS: &str = "
 impl Turns<'_> {
     pub async fn spent(&self, scope: Scope<'_>) -> Result<Spent, StoreError> {
         self.0.flush().await?;
-        const IN_TREE: &str = "turn IN (SELECT id FROM tree) AND at >= $2";
+        const IN_TREE: &str = "turn IN (SELECT id FROM tree) AND asked_at >= ?2";
         let (turns, requests, name, since) = match scope {
             Scope::Turn(turn) => (
-                "id = $1 AND started_at >= $2",
+                "id = ?1 AND started_at >= ?2",
                 IN_TREE,
-                turn.0.to_string(),
+                Name::Id(turn.0),
                 None,
             ),
             Scope::Conversation(conversation) => (
-                "conversation = $1 AND started_at >= $2",
+                "conversation = ?1 AND started_at >= ?2",
                 IN_TREE,
-                conversation.to_string(),
+                Name::Id(conversation.0),
                 None,
             ),
             Scope::User { user, since } => (
-                "user_name = $1 AND started_at >= $2",
-                "user_name = $1 AND at >= $2",
-                user.to_owned(),
+                "user_name = ?1 AND started_at >= ?2",
+                "user_name = ?1 AND asked_at >= ?2",
+                Name::Text(user.to_owned()),
                 Some(since),
             ),
             Scope::Session { session, since } => (
-                "session = $1 AND started_at >= $2",
-                "session = $1 AND at >= $2",
-                session.to_string(),
+                "session = ?1 AND started_at >= ?2",
+                "session = ?1 AND asked_at >= ?2",
+                Name::Text(session.to_string()),
                 Some(since),
             ),
             Scope::Everyone { since } => (
-                "CAST($1 AS TEXT) = '' AND started_at >= $2",
-                "CAST($1 AS TEXT) = '' AND at >= $2",
-                String::new(),
+                "?1 = '' AND started_at >= ?2",
+                "?1 = '' AND asked_at >= ?2",
+                Name::Text(String::new()),
                 Some(since),
             ),
         };
-        // Safe: every piece is one of the texts above.
-        let select = AssertSqlSafe(format!(
-            "WITH RECURSIVE tree (id) AS (
-                 SELECT id FROM turn WHERE {turns}
-                 UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id),
-             running (id) AS (
-                 SELECT id FROM turn WHERE stop IS NULL AND id IN (SELECT id FROM tree)),
-             work AS (SELECT {OF_TURNS} FROM turn WHERE id IN (SELECT id FROM tree)),
-             models AS (SELECT {OF_MODELS} FROM spent WHERE {requests})
-             SELECT * FROM work CROSS JOIN models"
-        ));
-        let row = sqlx::query(select)
-            .bind(name)
-            .bind(since.map_or(i64::MIN, |since| since.as_millisecond()))
-            .fetch_one(&self.0.database.readers)
-            .await?;
-        let sum = |column: &'static str| -> Result<u64, StoreError> {
-            row::read_count(column, get(&row, column)?)
+        let since = since.map_or(i64::MIN, |since| since.as_millisecond());
+        let read = move |tx: &mut dyn Tx| {
+            let select = format!(
+                "WITH RECURSIVE tree (id) AS (
+                     SELECT id FROM turn WHERE {turns}
+                     UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id),
+                 running (id) AS (
+                     SELECT id FROM turn WHERE stop IS NULL AND id IN (SELECT id FROM tree)),
+                 work AS (SELECT {OF_TURNS} FROM turn WHERE id IN (SELECT id FROM tree)),
+                 models AS (SELECT {OF_MODELS} FROM model_request
+                            WHERE answered_at IS NOT NULL AND {requests})
+                 SELECT * FROM work CROSS JOIN models"
+            );
+            let row = tx.query_one(&select, &[name.parameter(), since.parameter()])?;
+            let sum = |column: &'static str| -> Result<u64, StoreError> {
+                row::read_count(column, get(&row, column)?)
+            };
+            let money: Option<i64> = get(&row, "money")?;
+            Ok(Spent {
+                tokens_in: sum("tokens_in")?,
+                tokens_out: sum("tokens_out")?,
+                calls: sum("calls")?,
+                millis: sum("millis")?,
+                money: money
+                    .map(|money| row::read_count("money", money))
+                    .transpose()?,
+                unpriced: sum("unpriced")?,
+            })
         };
-        let money: Option<i64> = get(&row, "money")?;
-        Ok(Spent {
-            tokens_in: sum("tokens_in")?,
-            tokens_out: sum("tokens_out")?,
-            calls: sum("calls")?,
-            millis: sum("millis")?,
-            money: money
-                .map(|money| row::read_count("money", money))
-                .transpose()?,
-            unpriced: sum("unpriced")?,
-        })
+        self.0.database.read(read).await
+    }
+}
+
+/// By what a scope is known.
+enum Name {
+    Id(Uuid),
+    Text(String),
+}
+
+impl AsParameter for Name {
+    fn parameter(&self) -> Parameter<'_> {
+        match self {
+            Name::Id(id) => id.parameter(),
+            Name::Text(text) => text.parameter(),
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Turns counted by the time they began in, for charts.
 
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 
 use super::Turns;
 use crate::{
     StoreError,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 /// Turns that began in one stretch of time; those of agents are turns of their own.
@@ -28,21 +28,23 @@ impl Turns<'_> {
         since: Timestamp,
         length: i64,
     ) -> Result<Vec<TurnCounts>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT started_at / $2 AS stretch, COUNT(*) AS turns,
-                 CAST(SUM(CASE WHEN stop = 'error' THEN 1 ELSE 0 END) AS BIGINT) AS errors,
-                 CAST(SUM(calls) AS BIGINT) AS calls
-             FROM turn WHERE started_at >= $1 GROUP BY started_at / $2 ORDER BY 1",
-        )
-        .bind(since.as_millisecond())
-        .bind(length.max(1))
-        .fetch_all(&self.0.database.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let database = &self.0.database;
+        database
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT started_at / ?2 AS stretch, COUNT(*) AS turns,
+                         CAST(SUM(CASE WHEN stop = 'error' THEN 1 ELSE 0 END) AS BIGINT) AS errors,
+                         CAST(SUM(calls) AS BIGINT) AS calls
+                     FROM turn WHERE started_at >= ?1 GROUP BY started_at / ?2 ORDER BY 1",
+                    parameters![since.as_millisecond(), length.max(1)],
+                )?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 }
 
-fn read(found: &AnyRow) -> Result<TurnCounts, StoreError> {
+fn read(found: &Row) -> Result<TurnCounts, StoreError> {
     let count = |column: &'static str| row::read_count(column, get(found, column)?);
     Ok(TurnCounts {
         stretch: get(found, "stretch")?,
