@@ -7,14 +7,13 @@ use callgate_contract::{JournalId, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use sqlx::any::AnyRow;
 
 pub use self::rules::{Rule, StandingRule};
 use crate::{
     StoreError,
-    connection::Connection,
-    database::{Database, next_id},
+    database::Database,
     row::{self, get},
+    tx::{Parameter, Row, Tx, parameters},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,36 +62,31 @@ pub struct Approvals<'a>(pub(crate) &'a Database);
 impl Approvals<'_> {
     /// Asks, or finds what was asked for this call before: a run executed again meets its answer.
     pub async fn ask(&self, ask: &Ask) -> Result<Approval, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let id = next_id(writer.connection(), "approval").await?;
-        let asked = sqlx::query(
-            "INSERT INTO approval (id, journal, sequence, session, user_name, method, arguments,
-                                   state, asked_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', $8)
-             ON CONFLICT (journal, sequence) DO NOTHING",
-        )
-        .bind(id)
-        .bind(ask.journal.0.to_string())
-        .bind(row::count(ask.sequence))
-        .bind(ask.session.to_string())
-        .bind(ask.user.clone())
-        .bind(ask.method.clone())
-        .bind(ask.arguments.to_string())
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        let row = sqlx::query("SELECT * FROM approval WHERE journal = $1 AND sequence = $2")
-            .bind(ask.journal.0.to_string())
-            .bind(row::count(ask.sequence))
-            .fetch_one(writer.connection())
-            .await?;
-        match asked.rows_affected() {
-            // Keeps the number for the next ask.
-            0 => writer.rollback().await?,
-            _ => writer.commit().await?,
-        }
-        read(&row)
+        let ask = ask.clone();
+        self.0
+            .write(move |tx| {
+                let sequence = row::count(ask.sequence);
+                // A row that cannot be written would cost a number, and people type those.
+                tx.execute(
+                    "INSERT INTO approval (journal, sequence, session, user_name, method,
+                                           arguments, state, asked_at)
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7 WHERE NOT EXISTS (
+                         SELECT 1 FROM approval WHERE journal = ?1 AND sequence = ?2)
+                     ON CONFLICT (journal, sequence) DO NOTHING",
+                    parameters![
+                        ask.journal,
+                        sequence,
+                        ask.session.to_string(),
+                        ask.user,
+                        ask.method,
+                        ask.arguments.to_string(),
+                        row::now(),
+                    ],
+                )?;
+                let asked = "SELECT * FROM approval WHERE journal = ?1 AND sequence = ?2";
+                read(&tx.query_one(asked, parameters![ask.journal, sequence])?)
+            })
+            .await
     }
 
     /// With `always` the answer becomes the rule for this method in this session.
@@ -107,103 +101,95 @@ impl Approvals<'_> {
             Decision::Allow => (ApprovalState::Allowed, Rule::Always),
             Decision::Deny => (ApprovalState::Denied, Rule::Never),
         };
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let answered = sqlx::query(
-            "UPDATE approval SET state = $2, answered_at = $3, answered_by = $4
-             WHERE id = $1 AND state = 'pending'",
-        )
-        .bind(id)
-        .bind(row::word(state)?)
-        .bind(row::now())
-        .bind(by.map(str::to_owned))
-        .execute(writer.connection())
-        .await?;
-        let row = sqlx::query("SELECT * FROM approval WHERE id = $1")
-            .bind(id)
-            .fetch_optional(writer.connection())
-            .await?;
-        let approval = row.as_ref().map(read).transpose()?;
-        let Some(approval) = approval else {
-            writer.rollback().await?;
-            return Err(StoreError::UnknownApproval(id));
-        };
-        if answered.rows_affected() == 0 {
-            writer.rollback().await?;
-            let state = approval.state.past();
-            return Err(StoreError::AlreadyAnswered { id, state });
-        }
-        if always {
-            rules::make(writer.connection(), &approval.ask, rule, by).await?;
-        }
-        writer.commit().await?;
-        Ok(approval)
+        let by = by.map(str::to_owned);
+        self.0
+            .write(move |tx| {
+                let answered = tx.query_optional(
+                    "UPDATE approval SET state = ?2, answered_at = ?3, answered_by = ?4
+                     WHERE id = ?1 AND state = 'pending' RETURNING *",
+                    parameters![id, row::word(state)?, row::now(), by],
+                )?;
+                let Some(answered) = answered else {
+                    let state = find(tx, id)?.state.past();
+                    return Err(StoreError::AlreadyAnswered { id, state });
+                };
+                let approval = read(&answered)?;
+                if always {
+                    rules::make(tx, &approval.ask, rule, by.as_deref())?;
+                }
+                Ok(approval)
+            })
+            .await
     }
 
     pub async fn get(&self, id: i64) -> Result<Approval, StoreError> {
-        let row = sqlx::query("SELECT * FROM approval WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&self.0.readers)
-            .await?;
-        read(&row.ok_or(StoreError::UnknownApproval(id))?)
+        self.0.read(move |tx| find(tx, id)).await
     }
 
     /// Oldest first; of every state where `state` is `None`.
     pub async fn list(&self, state: Option<ApprovalState>) -> Result<Vec<Approval>, StoreError> {
-        let select = match state {
-            Some(state) => sqlx::query("SELECT * FROM approval WHERE state = $1 ORDER BY id")
-                .bind(row::word(state)?),
-            None => sqlx::query("SELECT * FROM approval ORDER BY id"),
-        };
-        let rows = select.fetch_all(&self.0.readers).await?;
-        rows.iter().map(read).collect()
+        let state = state.map(row::word).transpose()?;
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM approval
+                              WHERE CAST(?1 AS TEXT) IS NULL OR state = ?1 ORDER BY id";
+                select_all(tx, select, parameters![state])
+            })
+            .await
     }
 
     /// What waits in one session, oldest first.
     pub async fn pending_in(&self, session: &SessionKey) -> Result<Vec<Approval>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM approval WHERE state = 'pending' AND session = $1 ORDER BY id",
-        )
-        .bind(session.to_string())
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM approval
+                              WHERE state = 'pending' AND session = ?1 ORDER BY id";
+                select_all(tx, select, parameters![session])
+            })
+            .await
     }
 
     /// What the calls of one journal asked, by sequence.
     pub async fn of(&self, journal: JournalId) -> Result<Vec<Approval>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM approval WHERE journal = $1 ORDER BY sequence")
-            .bind(journal.0.to_string())
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM approval WHERE journal = ?1 ORDER BY sequence";
+                select_all(tx, select, parameters![journal])
+            })
+            .await
     }
 }
 
+fn find(tx: &mut dyn Tx, id: i64) -> Result<Approval, StoreError> {
+    let found = tx.query_optional("SELECT * FROM approval WHERE id = ?1", parameters![id])?;
+    read(&found.ok_or(StoreError::UnknownApproval(id))?)
+}
+
+fn select_all(
+    tx: &mut dyn Tx,
+    select: &str,
+    parameters: &[Parameter<'_>],
+) -> Result<Vec<Approval>, StoreError> {
+    tx.query(select, parameters)?.iter().map(read).collect()
+}
+
 /// What the calls of a run asked that has ended.
-pub(crate) async fn withdraw(
-    connection: &mut Connection,
-    run: JournalId,
-) -> Result<(), StoreError> {
-    sqlx::query("UPDATE approval SET state = 'withdrawn' WHERE journal = $1 AND state = 'pending'")
-        .bind(run.0.to_string())
-        .execute(connection)
-        .await?;
+pub(crate) fn withdraw(tx: &mut dyn Tx, run: JournalId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE approval SET state = 'withdrawn' WHERE journal = ?1 AND state = 'pending'",
+        parameters![run],
+    )?;
     Ok(())
 }
 
 /// The same of a turn, in its tool calls and its code.
-pub(crate) async fn withdraw_all(
-    connection: &mut Connection,
-    turn: JournalId,
-) -> Result<(), StoreError> {
-    sqlx::query(
+pub(crate) fn withdraw_all(tx: &mut dyn Tx, turn: JournalId) -> Result<(), StoreError> {
+    tx.execute(
         "UPDATE approval SET state = 'withdrawn' WHERE state = 'pending'
-         AND (journal = $1 OR journal IN (SELECT journal FROM run WHERE run.turn = $1))",
-    )
-    .bind(turn.0.to_string())
-    .execute(connection)
-    .await?;
+         AND (journal = ?1 OR journal IN (SELECT journal FROM run WHERE run.turn = ?1))",
+        parameters![turn],
+    )?;
     Ok(())
 }
 
@@ -218,17 +204,17 @@ impl ApprovalState {
     }
 }
 
-fn read(row: &AnyRow) -> Result<Approval, StoreError> {
+fn read(row: &Row) -> Result<Approval, StoreError> {
     let answered_at: Option<i64> = get(row, "answered_at")?;
     Ok(Approval {
         id: get(row, "id")?,
         ask: Ask {
-            journal: JournalId(row::read_uuid(get(row, "journal")?)?),
+            journal: get(row, "journal")?,
             sequence: row::read_count("sequence", get(row, "sequence")?)?,
-            session: row::read_session(get(row, "session")?)?,
+            session: row::read_session(&get::<String>(row, "session")?)?,
             user: get(row, "user_name")?,
             method: get(row, "method")?,
-            arguments: row::read_json("arguments", get(row, "arguments")?)?,
+            arguments: row::read_json("arguments", &get::<String>(row, "arguments")?)?,
         },
         state: row::read_word("approval", get(row, "state")?)?,
         asked_at: row::read_time(get(row, "asked_at")?)?,

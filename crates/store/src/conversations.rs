@@ -9,7 +9,6 @@ use callgate_contract::{ConversationId, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use sqlx::any::AnyRow;
 
 pub use self::messages::{HistoryRow, NewMessage};
 pub(crate) use self::{
@@ -17,9 +16,10 @@ pub(crate) use self::{
     messages::{append, read as read_message},
 };
 use crate::{
-    Journal, StoreError,
-    connection::Connection,
+    StoreError,
+    database::Database,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -57,7 +57,7 @@ pub struct ConversationUpdate {
     pub persona: Option<String>,
 }
 
-pub struct Conversations<'a>(pub(crate) &'a Journal);
+pub struct Conversations<'a>(pub(crate) &'a Database);
 
 impl Conversations<'_> {
     /// Makes a conversation and switches the session to it.
@@ -66,17 +66,24 @@ impl Conversations<'_> {
         session: &SessionKey,
         new: NewConversation,
     ) -> Result<Conversation, StoreError> {
-        let mut writer = self.0.database.writer().await?;
-        writer.begin().await?;
-        let conversation = insert(writer.connection(), session, new).await?;
-        set_current(writer.connection(), session, conversation.id).await?;
-        writer.commit().await?;
-        Ok(conversation)
+        let session = session.clone();
+        self.0
+            .write(move |tx| {
+                let conversation = insert(tx, &session, new)?;
+                set_current(tx, &session, conversation.id)?;
+                Ok(conversation)
+            })
+            .await
     }
 
     pub async fn switch(&self, session: &SessionKey, id: ConversationId) -> Result<(), StoreError> {
-        self.owned(session, id).await?;
-        self.switch_unchecked(session, id).await
+        let session = session.clone();
+        self.0
+            .write(move |tx| {
+                owned(tx, &session, id)?;
+                set_current(tx, &session, id)
+            })
+            .await
     }
 
     /// Compat(astrbot): upstream switches to whatever id a plugin gives.
@@ -85,31 +92,21 @@ impl Conversations<'_> {
         session: &SessionKey,
         id: ConversationId,
     ) -> Result<(), StoreError> {
-        let mut writer = self.0.database.writer().await?;
-        set_current(writer.connection(), session, id).await?;
-        writer.release();
-        Ok(())
+        let session = session.clone();
+        self.0.write(move |tx| set_current(tx, &session, id)).await
     }
 
     pub async fn current(
         &self,
         session: &SessionKey,
     ) -> Result<Option<ConversationId>, StoreError> {
-        let id: Option<String> =
-            sqlx::query_scalar("SELECT conversation FROM current_conversation WHERE session = $1")
-                .bind(session.to_string())
-                .fetch_optional(&self.0.database.readers)
-                .await?;
-        id.as_deref().map(row::read_conversation).transpose()
+        let session = session.clone();
+        self.0.read(move |tx| current(tx, &session)).await
     }
 
     /// Of any session: for callers whose grant reaches beyond their own.
     pub async fn get(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
-        let row = sqlx::query("SELECT * FROM conversation WHERE id = $1 AND deleted_at IS NULL")
-            .bind(id.to_string())
-            .fetch_optional(&self.0.database.readers)
-            .await?;
-        row.as_ref().map(read).transpose()
+        self.0.read(move |tx| find(tx, id)).await
     }
 
     /// The conversation, if it is the session's; another session's is as unknown as none.
@@ -118,10 +115,8 @@ impl Conversations<'_> {
         session: &SessionKey,
         id: ConversationId,
     ) -> Result<Conversation, StoreError> {
-        let found = self.get(id).await?;
-        found
-            .filter(|conversation| conversation.session == *session)
-            .ok_or(StoreError::UnknownConversation(id))
+        let session = session.clone();
+        self.0.read(move |tx| owned(tx, &session, id)).await
     }
 
     /// The session's conversation of this id; without one, a new conversation under an id of its
@@ -146,17 +141,22 @@ impl Conversations<'_> {
         session: Option<&SessionKey>,
         platform: Option<&str>,
     ) -> Result<Vec<Conversation>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM conversation WHERE deleted_at IS NULL
-             AND (CAST($1 AS TEXT) IS NULL OR session = $1)
-             AND (CAST($2 AS TEXT) IS NULL OR platform = $2)
-             ORDER BY created_at DESC, id DESC",
-        )
-        .bind(session.map(SessionKey::to_string))
-        .bind(platform.map(str::to_owned))
-        .fetch_all(&self.0.database.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let (session, platform) = (
+            session.map(SessionKey::to_string),
+            platform.map(str::to_owned),
+        );
+        self.0
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM conversation WHERE deleted_at IS NULL
+                 AND (CAST(?1 AS TEXT) IS NULL OR session = ?1)
+                 AND (CAST(?2 AS TEXT) IS NULL OR platform = ?2)
+                 ORDER BY created_at DESC, id DESC",
+                    parameters![session, platform],
+                )?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// Of the current conversation where `id` is `None`. False if there is none.
@@ -166,27 +166,29 @@ impl Conversations<'_> {
         id: Option<ConversationId>,
         update: ConversationUpdate,
     ) -> Result<bool, StoreError> {
-        let Some(id) = self.named_or_current(session, id).await? else {
-            return Ok(false);
-        };
-        let mut writer = self.0.database.writer().await?;
-        writer.begin().await?;
-        sqlx::query(
-            "UPDATE conversation SET title = COALESCE($2, title), persona = COALESCE($3, persona),
-                                     updated_at = $4
-             WHERE id = $1 AND deleted_at IS NULL",
-        )
-        .bind(id.to_string())
-        .bind(update.title.map(String::into_bytes))
-        .bind(update.persona.map(String::into_bytes))
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        if let Some(history) = update.history {
-            messages::replace(writer.connection(), id, history).await?;
-        }
-        writer.commit().await?;
-        Ok(true)
+        let session = session.clone();
+        self.0
+            .write(move |tx| {
+                let Some(id) = named_or_current(tx, &session, id)? else {
+                    return Ok(false);
+                };
+                tx.execute(
+                    "UPDATE conversation SET title = COALESCE(?2, title),
+                     persona = COALESCE(?3, persona), updated_at = ?4
+                 WHERE id = ?1 AND deleted_at IS NULL",
+                    parameters![
+                        id,
+                        update.title.map(String::into_bytes),
+                        update.persona.map(String::into_bytes),
+                        row::now(),
+                    ],
+                )?;
+                if let Some(history) = update.history {
+                    messages::replace(tx, id, history)?;
+                }
+                Ok(true)
+            })
+            .await
     }
 
     /// Erases the current conversation where `id` is `None`; false if there is none. Texts and
@@ -197,94 +199,110 @@ impl Conversations<'_> {
         session: &SessionKey,
         id: Option<ConversationId>,
     ) -> Result<bool, StoreError> {
-        let Some(id) = self.named_or_current(session, id).await? else {
-            return Ok(false);
-        };
-        // With the buffered calls written: a call of this conversation must not come after.
-        let mut write = self.0.write(true).await?;
-        erase::delete(write.connection(), id).await?;
-        write.commit().await?;
-        self.0.database.scrub().await?;
-        Ok(true)
-    }
-
-    async fn named_or_current(
-        &self,
-        session: &SessionKey,
-        id: Option<ConversationId>,
-    ) -> Result<Option<ConversationId>, StoreError> {
-        if let Some(id) = id {
-            return self.owned(session, id).await.map(|found| Some(found.id));
+        let session = session.clone();
+        // With the buffered calls written before: none of this conversation may come after.
+        let deleted = self
+            .0
+            .write(move |tx| {
+                let id = named_or_current(tx, &session, id)?;
+                id.map(|id| erase::delete(tx, id)).transpose()
+            })
+            .await?;
+        if deleted.is_some() {
+            self.0.scrub().await?;
         }
-        // What an unchecked switch points at may not exist.
-        let Some(id) = self.current(session).await? else {
-            return Ok(None);
-        };
-        match self.owned(session, id).await {
-            Ok(found) => Ok(Some(found.id)),
-            Err(StoreError::UnknownConversation(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(deleted.is_some())
     }
 }
 
-async fn insert(
-    connection: &mut Connection,
+fn find(tx: &mut dyn Tx, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
+    let select = "SELECT * FROM conversation WHERE id = ?1 AND deleted_at IS NULL";
+    let row = tx.query_optional(select, parameters![id])?;
+    row.as_ref().map(read).transpose()
+}
+
+fn owned(
+    tx: &mut dyn Tx,
+    session: &SessionKey,
+    id: ConversationId,
+) -> Result<Conversation, StoreError> {
+    find(tx, id)?
+        .filter(|conversation| conversation.session == *session)
+        .ok_or(StoreError::UnknownConversation(id))
+}
+
+fn current(tx: &mut dyn Tx, session: &SessionKey) -> Result<Option<ConversationId>, StoreError> {
+    let select = "SELECT conversation FROM current_conversation WHERE session = ?1";
+    tx.scalar(select, parameters![session.to_string()])
+}
+
+fn named_or_current(
+    tx: &mut dyn Tx,
+    session: &SessionKey,
+    id: Option<ConversationId>,
+) -> Result<Option<ConversationId>, StoreError> {
+    if let Some(id) = id {
+        return owned(tx, session, id).map(|found| Some(found.id));
+    }
+    // What an unchecked switch points at may not exist.
+    let Some(id) = current(tx, session)? else {
+        return Ok(None);
+    };
+    match owned(tx, session, id) {
+        Ok(found) => Ok(Some(found.id)),
+        Err(StoreError::UnknownConversation(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn insert(
+    tx: &mut dyn Tx,
     session: &SessionKey,
     new: NewConversation,
 ) -> Result<Conversation, StoreError> {
     let id = ConversationId::fresh();
-    let platform = new
-        .platform
-        .unwrap_or_else(|| session.platform().to_owned());
-    sqlx::query(
+    let platform = new.platform.as_deref().unwrap_or(session.platform());
+    tx.execute(
         "INSERT INTO conversation (id, session, platform, title, persona, first_position,
                                    last_position, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, 1, 0, $6, $6)",
-    )
-    .bind(id.to_string())
-    .bind(session.to_string())
-    .bind(platform)
-    .bind(new.title.map(String::into_bytes))
-    .bind(new.persona.map(String::into_bytes))
-    .bind(row::now())
-    .execute(&mut *connection)
-    .await?;
+         VALUES (?1, ?2, ?3, ?4, ?5, 1, 0, ?6, ?6)",
+        parameters![
+            id,
+            session.to_string(),
+            platform,
+            new.title.map(String::into_bytes),
+            new.persona.map(String::into_bytes),
+            row::now(),
+        ],
+    )?;
     if !new.messages.is_empty() {
         let messages: Vec<NewMessage> = new.messages.into_iter().map(NewMessage::from).collect();
-        append(connection, id, None, &messages).await?;
+        append(tx, id, None, &messages)?;
     }
-    let row = sqlx::query("SELECT * FROM conversation WHERE id = $1")
-        .bind(id.to_string())
-        .fetch_one(connection)
-        .await?;
-    read(&row)
+    find(tx, id)?.ok_or(StoreError::UnknownConversation(id))
 }
 
-async fn set_current(
-    connection: &mut Connection,
+fn set_current(
+    tx: &mut dyn Tx,
     session: &SessionKey,
     id: ConversationId,
 ) -> Result<(), StoreError> {
-    sqlx::query(
-        "INSERT INTO current_conversation (session, conversation) VALUES ($1, $2)
+    tx.execute(
+        "INSERT INTO current_conversation (session, conversation) VALUES (?1, ?2)
          ON CONFLICT (session) DO UPDATE SET conversation = excluded.conversation",
-    )
-    .bind(session.to_string())
-    .bind(id.to_string())
-    .execute(connection)
-    .await?;
+        parameters![session.to_string(), id],
+    )?;
     Ok(())
 }
 
-fn read(row: &AnyRow) -> Result<Conversation, StoreError> {
+fn read(row: &Row) -> Result<Conversation, StoreError> {
     let text = |column: &'static str| -> Result<Option<String>, StoreError> {
         let bytes: Option<Vec<u8>> = get(row, column)?;
         bytes.map(|bytes| row::read_text(column, bytes)).transpose()
     };
     Ok(Conversation {
-        id: row::read_conversation(get(row, "id")?)?,
-        session: row::read_session(get(row, "session")?)?,
+        id: get(row, "id")?,
+        session: row::read_session(&get::<String>(row, "session")?)?,
         platform: get(row, "platform")?,
         title: text("title")?,
         persona: text("persona")?,

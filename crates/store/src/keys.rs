@@ -3,16 +3,17 @@
 
 mod handle;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::Serialize;
-use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
     client_names::{self, NameOf},
-    connection::Connection,
     database::Database,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 pub(crate) use handle::Handles;
@@ -31,7 +32,7 @@ pub struct Key {
     pub revoked_at: Option<Timestamp>,
 }
 
-pub struct Keys<'a>(pub(crate) &'a Database);
+pub struct Keys<'a>(pub(crate) &'a Arc<Database>);
 
 impl Keys<'_> {
     /// The key's id, and its text, which cannot be had again.
@@ -45,15 +46,17 @@ impl Keys<'_> {
         scopes: &[String],
         client: Option<&str>,
     ) -> Result<(String, String), StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let made = insert(writer.connection(), scopes, client).await?;
-        if let Some(client) = client {
-            let owner = client_names::client_owner(client);
-            client_names::assign(writer.connection(), client, NameOf::Client, &owner).await?;
-        }
-        writer.commit().await?;
-        Ok(made)
+        let (scopes, client) = (scopes.to_vec(), client.map(str::to_owned));
+        self.0
+            .write(move |tx| {
+                let made = insert(tx, &scopes, client.as_deref())?;
+                if let Some(client) = client {
+                    let owner = client_names::client_owner(&client);
+                    client_names::assign(tx, &client, NameOf::Client, &owner)?;
+                }
+                Ok(made)
+            })
+            .await
     }
 
     /// One for a client that only asks to be let in: it gives no right to the client's name.
@@ -62,86 +65,83 @@ impl Keys<'_> {
         scopes: &[String],
         client: &str,
     ) -> Result<(String, String), StoreError> {
-        let mut writer = self.0.writer().await?;
-        let made = insert(writer.connection(), scopes, Some(client)).await?;
-        writer.release();
-        Ok(made)
+        let (scopes, client) = (scopes.to_vec(), client.to_owned());
+        self.0
+            .write(move |tx| insert(tx, &scopes, Some(&client)))
+            .await
     }
 
     /// The key of this text, unless it was revoked. The lookup is by hash: how long it takes
     /// tells nothing about the key, whose 256 bits nobody guesses by prefix.
     pub async fn verify(&self, text: &str) -> Result<Option<Key>, StoreError> {
-        let row = sqlx::query("SELECT * FROM access_key WHERE hash = $1 AND revoked_at IS NULL")
-            .bind(row::hash(text.as_bytes()))
-            .fetch_optional(&self.0.readers)
-            .await?;
-        row.as_ref().map(read).transpose()
+        let hash = row::hash(text.as_bytes());
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM access_key WHERE hash = ?1 AND revoked_at IS NULL";
+                let row = tx.query_optional(select, parameters![hash])?;
+                row.as_ref().map(read).transpose()
+            })
+            .await
     }
 
     /// For what stays open after the key was verified, and must end with it.
     pub fn handle(&self, id: &str) -> KeyHandle {
-        self.0.key_handles.open(&self.0.readers, id)
+        handle::open(self.0, id)
     }
 
     /// Oldest first, the revoked included.
     pub async fn list(&self) -> Result<Vec<Key>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM access_key ORDER BY created_at, id")
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(|tx| {
+                let rows = tx.query("SELECT * FROM access_key ORDER BY created_at, id", &[])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// Those of one remote client that are valid, oldest first.
     pub async fn of_client(&self, client: &str) -> Result<Vec<Key>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM access_key WHERE client = $1 AND revoked_at IS NULL
-             ORDER BY created_at, id",
-        )
-        .bind(client.to_owned())
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let client = client.to_owned();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM access_key WHERE client = ?1 AND revoked_at IS NULL
+                              ORDER BY created_at, id";
+                let rows = tx.query(select, parameters![client])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// What hangs on the key ends. Revoking twice is an error: the second caller meant another key.
     pub async fn revoke(&self, id: &str) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        let revoked = sqlx::query(
-            "UPDATE access_key SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
-        )
-        .bind(id.to_owned())
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        match revoked.rows_affected() {
-            0 => Err(StoreError::UnknownKey(id.to_owned())),
-            _ => {
-                self.0.key_handles.revoked(id);
-                Ok(())
-            }
-        }
+        let key = id.to_owned();
+        self.0
+            .write(move |tx| {
+                let revoke = "UPDATE access_key SET revoked_at = ?2
+                              WHERE id = ?1 AND revoked_at IS NULL";
+                match tx.writes_one(revoke, parameters![key, row::now()])? {
+                    true => Ok(()),
+                    false => Err(StoreError::UnknownKey(key)),
+                }
+            })
+            .await?;
+        self.0.key_handles.revoked(id);
+        Ok(())
     }
 }
 
-async fn insert(
-    connection: &mut Connection,
+fn insert(
+    tx: &mut dyn Tx,
     scopes: &[String],
     client: Option<&str>,
 ) -> Result<(String, String), StoreError> {
-    let id = row::hex(&random::<6>()?);
-    let text = new_key_text()?;
-    sqlx::query(
+    let (id, text) = (row::hex(&random::<6>()?), new_key_text()?);
+    let (hash, scopes) = (row::hash(text.as_bytes()), row::json("scopes", &scopes)?);
+    tx.execute(
         "INSERT INTO access_key (id, hash, scopes, created_at, client)
-         VALUES ($1, $2, $3, $4, $5)",
-    )
-    .bind(id.clone())
-    .bind(row::hash(text.as_bytes()))
-    .bind(row::json("scopes", &scopes)?)
-    .bind(row::now())
-    .bind(client.map(str::to_owned))
-    .execute(connection)
-    .await?;
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        parameters![id, hash, scopes, row::now(), client],
+    )?;
     Ok((id, text))
 }
 
@@ -156,11 +156,11 @@ fn random<const N: usize>() -> Result<[u8; N], StoreError> {
     Ok(bytes)
 }
 
-fn read(row: &AnyRow) -> Result<Key, StoreError> {
+fn read(row: &Row) -> Result<Key, StoreError> {
     let revoked_at: Option<i64> = get(row, "revoked_at")?;
     Ok(Key {
         id: get(row, "id")?,
-        scopes: row::read_json("scopes", get(row, "scopes")?)?,
+        scopes: row::read_json("scopes", &get::<String>(row, "scopes")?)?,
         client: get(row, "client")?,
         created_at: row::read_time(get(row, "created_at")?)?,
         revoked_at: revoked_at.map(row::read_time).transpose()?,

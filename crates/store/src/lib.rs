@@ -130,7 +130,7 @@ impl Store {
     }
 
     pub fn conversations(&self) -> Conversations<'_> {
-        Conversations(&self.journal)
+        Conversations(&self.database)
     }
 
     pub fn personas(&self) -> Personas<'_> {

@@ -4,13 +4,12 @@
 use callgate_contract::SessionKey;
 use jiff::Timestamp;
 use serde::Serialize;
-use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
-    connection::Connection,
     database::Database,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 /// Bytes.
@@ -29,26 +28,29 @@ pub struct Notes<'a>(pub(crate) &'a Database);
 
 impl Notes<'_> {
     pub async fn get(&self, session: &SessionKey, name: &str) -> Result<Option<Note>, StoreError> {
-        let select =
-            sqlx::query("SELECT name, text, written_at FROM note WHERE session = $1 AND name = $2");
-        let row = select
-            .bind(session.to_string())
-            .bind(name.to_owned())
-            .fetch_optional(&self.0.readers)
-            .await?;
-        row.as_ref().map(read).transpose()
+        let (session, name) = (session.to_string(), name.to_owned());
+        self.0
+            .read(move |tx| {
+                let select = "SELECT name, text, written_at FROM note
+                              WHERE session = ?1 AND name = ?2";
+                let row = tx.query_optional(select, parameters![session, name])?;
+                row.as_ref().map(read).transpose()
+            })
+            .await
     }
 
     /// By name, in byte order on every engine.
     pub async fn list(&self, session: &SessionKey) -> Result<Vec<Note>, StoreError> {
-        let select = sqlx::query("SELECT name, text, written_at FROM note WHERE session = $1");
-        let rows = select
-            .bind(session.to_string())
-            .fetch_all(&self.0.readers)
-            .await?;
-        let mut notes: Vec<Note> = rows.iter().map(read).collect::<Result<_, _>>()?;
-        notes.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(notes)
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT name, text, written_at FROM note WHERE session = ?1";
+                let rows = tx.query(select, parameters![session])?;
+                let mut notes: Vec<Note> = rows.iter().map(read).collect::<Result<_, _>>()?;
+                notes.sort_by(|a, b| a.name.cmp(&b.name));
+                Ok(notes)
+            })
+            .await
     }
 
     /// Notes whose name or text holds `query`, in any script, whatever the case of its letters.
@@ -84,42 +86,30 @@ fn check_size(what: &'static str, text: &str, limit: usize) -> Result<(), StoreE
     }
 }
 
-pub(crate) async fn write(
-    connection: &mut Connection,
+pub(crate) fn write(
+    tx: &mut dyn Tx,
     session: &SessionKey,
     name: &str,
     text: &str,
 ) -> Result<(), StoreError> {
     Notes::check(name, text)?;
-    sqlx::query(
-        "INSERT INTO note (session, name, text, written_at) VALUES ($1, $2, $3, $4)
+    tx.execute(
+        "INSERT INTO note (session, name, text, written_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (session, name) DO UPDATE
          SET text = excluded.text, written_at = excluded.written_at",
-    )
-    .bind(session.to_string())
-    .bind(name.to_owned())
-    .bind(text.as_bytes().to_vec())
-    .bind(row::now())
-    .execute(connection)
-    .await?;
+        parameters![session.to_string(), name, text.as_bytes(), row::now()],
+    )?;
     Ok(())
 }
 
 /// Forgetting what was never remembered is harmless.
-pub(crate) async fn erase(
-    connection: &mut Connection,
-    session: &SessionKey,
-    name: &str,
-) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM note WHERE session = $1 AND name = $2")
-        .bind(session.to_string())
-        .bind(name.to_owned())
-        .execute(connection)
-        .await?;
+pub(crate) fn erase(tx: &mut dyn Tx, session: &SessionKey, name: &str) -> Result<(), StoreError> {
+    let delete = "DELETE FROM note WHERE session = ?1 AND name = ?2";
+    tx.execute(delete, parameters![session.to_string(), name])?;
     Ok(())
 }
 
-fn read(row: &AnyRow) -> Result<Note, StoreError> {
+fn read(row: &Row) -> Result<Note, StoreError> {
     Ok(Note {
         name: get(row, "name")?,
         text: row::read_text("note", get(row, "text")?)?,

@@ -4,13 +4,13 @@
 use callgate_contract::{Mode, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::any::AnyRow;
 
 use crate::{
     Conversation, StoreError,
-    database::{Database, next_id},
+    database::Database,
     row::{self, get},
     settings::{DEFAULT_PERSONA, Settings},
+    tx::{Row, parameters},
 };
 
 /// Characters.
@@ -102,31 +102,30 @@ impl Personas<'_> {
     /// Compat(astrbot): upstream stores an odd number of opening lines, and then ignores them.
     pub async fn create_unchecked(&self, new: &NewPersona) -> Result<Persona, StoreError> {
         check_name(&new.name)?;
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let id = next_id(writer.connection(), "persona").await?;
-        let row = sqlx::query(
-            "INSERT INTO persona (id, name, system_prompt, begin_dialogs, methods, mode, model,
-                                  created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
-             ON CONFLICT (name) DO NOTHING RETURNING *",
-        )
-        .bind(id)
-        .bind(new.name.clone())
-        .bind(new.system_prompt.clone().into_bytes())
-        .bind(list("begin_dialogs", new.begin_dialogs.as_ref())?)
-        .bind(list("methods", new.methods.as_ref())?)
-        .bind(row::word(new.mode)?)
-        .bind(new.model.clone())
-        .bind(row::now())
-        .fetch_optional(writer.connection())
-        .await?;
-        let Some(row) = row else {
-            writer.rollback().await?;
-            return Err(StoreError::PersonaExists(new.name.clone()));
-        };
-        writer.commit().await?;
-        read(&row)
+        let new = new.clone();
+        let begin_dialogs = list("begin_dialogs", new.begin_dialogs.as_ref())?;
+        let methods = list("methods", new.methods.as_ref())?;
+        let mode = row::word(new.mode)?;
+        self.0
+            .write(move |tx| {
+                let row = tx.query_optional(
+                    "INSERT INTO persona (name, system_prompt, begin_dialogs, methods, mode, model,
+                                          created_at, updated_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+                     ON CONFLICT (name) DO NOTHING RETURNING *",
+                    parameters![
+                        new.name,
+                        new.system_prompt.as_bytes(),
+                        begin_dialogs,
+                        methods,
+                        mode,
+                        new.model,
+                        row::now(),
+                    ],
+                )?;
+                read(&row.ok_or(StoreError::PersonaExists(new.name))?)
+            })
+            .await
     }
 
     /// Returns what the persona is now.
@@ -141,47 +140,50 @@ impl Personas<'_> {
         name: &str,
         update: &PersonaUpdate,
     ) -> Result<Persona, StoreError> {
-        let given = |given: bool| row::flag(given);
-        let mut writer = self.0.writer().await?;
-        let row = sqlx::query(
-            "UPDATE persona SET
-                 system_prompt = COALESCE($2, system_prompt),
-                 begin_dialogs = COALESCE($3, begin_dialogs),
-                 methods = CASE WHEN $4 = 1 THEN $5 ELSE methods END,
-                 mode = COALESCE($6, mode),
-                 model = CASE WHEN $7 = 1 THEN $8 ELSE model END,
-                 updated_at = $9
-             WHERE name = $1 RETURNING *",
-        )
-        .bind(name.to_owned())
-        .bind(update.system_prompt.clone().map(String::into_bytes))
-        .bind(list("begin_dialogs", update.begin_dialogs.as_ref())?)
-        .bind(given(update.methods.is_some()))
-        .bind(list(
-            "methods",
-            update.methods.as_ref().and_then(Option::as_ref),
-        )?)
-        .bind(update.mode.map(row::word).transpose()?)
-        .bind(given(update.model.is_some()))
-        .bind(update.model.clone().flatten())
-        .bind(row::now())
-        .fetch_optional(writer.connection())
-        .await?;
-        writer.release();
-        read(&row.ok_or_else(|| StoreError::UnknownPersona(name.to_owned()))?)
+        let (name, update) = (name.to_owned(), update.clone());
+        let begin_dialogs = list("begin_dialogs", update.begin_dialogs.as_ref())?;
+        let methods = update.methods.as_ref().and_then(Option::as_ref);
+        let methods = list("methods", methods)?;
+        let mode = update.mode.map(row::word).transpose()?;
+        self.0
+            .write(move |tx| {
+                let row = tx.query_optional(
+                    "UPDATE persona SET
+                         system_prompt = COALESCE(?2, system_prompt),
+                         begin_dialogs = COALESCE(?3, begin_dialogs),
+                         methods = CASE WHEN ?4 = 1 THEN ?5 ELSE methods END,
+                         mode = COALESCE(?6, mode),
+                         model = CASE WHEN ?7 = 1 THEN ?8 ELSE model END,
+                         updated_at = ?9
+                     WHERE name = ?1 RETURNING *",
+                    parameters![
+                        name,
+                        update.system_prompt.map(String::into_bytes),
+                        begin_dialogs,
+                        update.methods.is_some(),
+                        methods,
+                        mode,
+                        update.model.is_some(),
+                        update.model.flatten(),
+                        row::now(),
+                    ],
+                )?;
+                read(&row.ok_or(StoreError::UnknownPersona(name))?)
+            })
+            .await
     }
 
     pub async fn delete(&self, name: &str) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        let deleted = sqlx::query("DELETE FROM persona WHERE name = $1")
-            .bind(name.to_owned())
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        match deleted.rows_affected() {
-            0 => Err(StoreError::UnknownPersona(name.to_owned())),
-            _ => Ok(()),
-        }
+        let name = name.to_owned();
+        self.0
+            .write(move |tx| {
+                let delete = "DELETE FROM persona WHERE name = ?1";
+                let deleted = tx.writes_one(delete, parameters![name])?;
+                deleted
+                    .then_some(())
+                    .ok_or(StoreError::UnknownPersona(name))
+            })
+            .await
     }
 
     /// Of those that were made; for the built-in one there is [`Persona::built_in`].
@@ -192,10 +194,12 @@ impl Personas<'_> {
 
     /// In order of creation, without the built-in one.
     pub async fn list(&self) -> Result<Vec<Persona>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM persona ORDER BY id")
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(|tx| {
+                let rows = tx.query("SELECT * FROM persona ORDER BY id", &[])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// For every session that has not chosen; `None` is the built-in one.
@@ -256,11 +260,14 @@ impl Personas<'_> {
         if name.contains('\0') {
             return Ok(None);
         }
-        let row = sqlx::query("SELECT * FROM persona WHERE name = $1")
-            .bind(name.to_owned())
-            .fetch_optional(&self.0.readers)
-            .await?;
-        row.as_ref().map(read).transpose()
+        let name = name.to_owned();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM persona WHERE name = ?1";
+                let row = tx.query_optional(select, parameters![name])?;
+                row.as_ref().map(read).transpose()
+            })
+            .await
     }
 }
 
@@ -293,7 +300,7 @@ fn read_list(what: &'static str, list: Option<String>) -> Result<Option<Vec<Stri
     list.map(|list| row::read_json(what, &list)).transpose()
 }
 
-fn read(row: &AnyRow) -> Result<Persona, StoreError> {
+fn read(row: &Row) -> Result<Persona, StoreError> {
     Ok(Persona {
         id: get(row, "id")?,
         name: get(row, "name")?,

@@ -1,13 +1,13 @@
 //! Plugins' own values: text by plugin, chat, user and name. Writing and telling whether it was new
-//! is one statement, so that two writers never both believe they made it.
+//! is one transaction, so that two writers never both believe they made it.
 
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
-    database::{Database, next_id},
+    database::Database,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 /// Longest name of a value, in characters.
@@ -36,19 +36,18 @@ pub struct PluginData<'a>(pub(crate) &'a Database);
 
 impl PluginData<'_> {
     pub async fn get(&self, key: &DataKey) -> Result<Option<String>, StoreError> {
-        let value: Option<Vec<u8>> = sqlx::query_scalar(
-            "SELECT value FROM plugin_data
-             WHERE plugin = $1 AND chat = $2 AND user_name = $3 AND name = $4",
-        )
-        .bind(key.plugin.clone())
-        .bind(key.chat.clone())
-        .bind(key.user.clone())
-        .bind(key.name.clone())
-        .fetch_optional(&self.0.readers)
-        .await?;
-        value
-            .map(|value| row::read_text("value", value))
-            .transpose()
+        let key = key.clone();
+        self.0
+            .read(move |tx| {
+                let value: Option<Vec<u8>> = tx.scalar(
+                    "SELECT value FROM plugin_data
+                     WHERE plugin = ?1 AND chat = ?2 AND user_name = ?3 AND name = ?4",
+                    parameters![key.plugin, key.chat, key.user, key.name],
+                )?;
+                let value = value.map(|value| row::read_text("value", value));
+                value.transpose()
+            })
+            .await
     }
 
     /// True if there was none before.
@@ -59,45 +58,45 @@ impl PluginData<'_> {
         {
             return Err(StoreError::DataName);
         }
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let id = next_id(writer.connection(), "plugin_data").await?;
-        let kept: i64 = sqlx::query_scalar(
-            "INSERT INTO plugin_data
-                 (id, plugin, chat, user_name, name, value, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-             ON CONFLICT (plugin, chat, user_name, name)
-             DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at
-             RETURNING id",
-        )
-        .bind(id)
-        .bind(key.plugin.clone())
-        .bind(key.chat.clone())
-        .bind(key.user.clone())
-        .bind(key.name.clone())
-        .bind(value.as_bytes().to_vec())
-        .bind(row::now())
-        .fetch_one(writer.connection())
-        .await?;
-        writer.commit().await?;
-        Ok(kept == id)
+        let (key, value) = (key.clone(), value.as_bytes().to_vec());
+        self.0
+            .write(move |tx| {
+                let DataKey {
+                    plugin,
+                    chat,
+                    user,
+                    name,
+                } = key;
+                let now = row::now();
+                let values = parameters![plugin, chat, user, name, value, now];
+                let insert = "INSERT INTO plugin_data
+                         (plugin, chat, user_name, name, value, created_at, updated_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+                     ON CONFLICT (plugin, chat, user_name, name) DO NOTHING";
+                if tx.writes_one(insert, values)? {
+                    return Ok(true);
+                }
+                let update = "UPDATE plugin_data SET value = ?5, updated_at = ?6
+                     WHERE plugin = ?1 AND chat = ?2 AND user_name = ?3 AND name = ?4";
+                tx.execute(update, values)?;
+                Ok(false)
+            })
+            .await
     }
 
     /// False if there was none.
     pub async fn delete(&self, key: &DataKey) -> Result<bool, StoreError> {
-        let mut writer = self.0.writer().await?;
-        let deleted = sqlx::query(
-            "DELETE FROM plugin_data
-             WHERE plugin = $1 AND chat = $2 AND user_name = $3 AND name = $4",
-        )
-        .bind(key.plugin.clone())
-        .bind(key.chat.clone())
-        .bind(key.user.clone())
-        .bind(key.name.clone())
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        Ok(deleted.rows_affected() > 0)
+        let key = key.clone();
+        self.0
+            .write(move |tx| {
+                let deleted = tx.writes_one(
+                    "DELETE FROM plugin_data
+                     WHERE plugin = ?1 AND chat = ?2 AND user_name = ?3 AND name = ?4",
+                    parameters![key.plugin, key.chat, key.user, key.name],
+                )?;
+                Ok(deleted)
+            })
+            .await
     }
 
     /// In order of creation; `None` means any chat or user.
@@ -107,46 +106,51 @@ impl PluginData<'_> {
         chat: Option<&str>,
         user: Option<&str>,
     ) -> Result<Vec<(DataKey, String)>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT plugin, chat, user_name, name, value FROM plugin_data
-             WHERE plugin = $1 AND ($2 = 1 OR chat = $3) AND ($4 = 1 OR user_name = $5)
-             ORDER BY id",
-        )
-        .bind(plugin.to_owned())
-        .bind(row::flag(chat.is_none()))
-        .bind(chat.unwrap_or_default().to_owned())
-        .bind(row::flag(user.is_none()))
-        .bind(user.unwrap_or_default().to_owned())
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter()
-            .map(|row| Ok((read_key(row)?, row::read_text("value", get(row, "value")?)?)))
-            .collect()
+        let plugin = plugin.to_owned();
+        let (chat, user) = (chat.map(str::to_owned), user.map(str::to_owned));
+        self.0
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT plugin, chat, user_name, name, value FROM plugin_data
+                     WHERE plugin = ?1 AND (CAST(?2 AS TEXT) IS NULL OR chat = ?2)
+                     AND (CAST(?3 AS TEXT) IS NULL OR user_name = ?3)
+                     ORDER BY id",
+                    parameters![plugin, chat, user],
+                )?;
+                rows.iter()
+                    .map(|row| Ok((read_key(row)?, row::read_text("value", get(row, "value")?)?)))
+                    .collect()
+            })
+            .await
     }
 
     /// Of one plugin or all, in order of creation.
     pub async fn rows(&self, plugin: Option<&str>) -> Result<Vec<DataRow>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM plugin_data WHERE (CAST($1 AS TEXT) IS NULL OR plugin = $1)
-             ORDER BY id",
-        )
-        .bind(plugin.map(str::to_owned))
-        .fetch_all(&self.0.readers)
-        .await?;
-        let read = |row: &AnyRow| {
-            Ok(DataRow {
-                id: get(row, "id")?,
-                key: read_key(row)?,
-                value: row::read_text("value", get(row, "value")?)?,
-                created_at: row::read_time(get(row, "created_at")?)?,
-                updated_at: row::read_time(get(row, "updated_at")?)?,
+        let plugin = plugin.map(str::to_owned);
+        self.0
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM plugin_data WHERE (CAST(?1 AS TEXT) IS NULL OR plugin = ?1)
+                     ORDER BY id",
+                    parameters![plugin],
+                )?;
+                rows.iter().map(read).collect()
             })
-        };
-        rows.iter().map(read).collect()
+            .await
     }
 }
 
-fn read_key(row: &AnyRow) -> Result<DataKey, StoreError> {
+fn read(row: &Row) -> Result<DataRow, StoreError> {
+    Ok(DataRow {
+        id: get(row, "id")?,
+        key: read_key(row)?,
+        value: row::read_text("value", get(row, "value")?)?,
+        created_at: row::read_time(get(row, "created_at")?)?,
+        updated_at: row::read_time(get(row, "updated_at")?)?,
+    })
+}
+
+fn read_key(row: &Row) -> Result<DataKey, StoreError> {
     Ok(DataKey {
         plugin: get(row, "plugin")?,
         chat: get(row, "chat")?,

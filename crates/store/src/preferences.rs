@@ -2,12 +2,12 @@
 //! everything. What a scope means is theirs.
 
 use serde_json::Value as Json;
-use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
     database::Database,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,15 +27,16 @@ impl Preferences<'_> {
         place: &str,
         name: &str,
     ) -> Result<Option<Json>, StoreError> {
-        let value: Option<Vec<u8>> = sqlx::query_scalar(
-            "SELECT value FROM preference WHERE scope = $1 AND scope_id = $2 AND name = $3",
-        )
-        .bind(scope.to_owned())
-        .bind(place.to_owned())
-        .bind(name.to_owned())
-        .fetch_optional(&self.0.readers)
-        .await?;
-        value.map(|value| read_value(&value)).transpose()
+        let (scope, place, name) = (scope.to_owned(), place.to_owned(), name.to_owned());
+        self.0
+            .read(move |tx| {
+                let value: Option<Vec<u8>> = tx.scalar(
+                    "SELECT value FROM preference WHERE scope = ?1 AND scope_id = ?2 AND name = ?3",
+                    parameters![scope, place, name],
+                )?;
+                value.map(|value| read_value(&value)).transpose()
+            })
+            .await
     }
 
     pub async fn set(&self, preference: &Preference) -> Result<(), StoreError> {
@@ -44,36 +45,39 @@ impl Preferences<'_> {
         if texts.iter().any(|text| text.contains('\0')) {
             return Err(StoreError::DataName);
         }
-        let mut writer = self.0.writer().await?;
-        sqlx::query(
-            "INSERT INTO preference (scope, scope_id, name, value, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $5)
-             ON CONFLICT (scope, scope_id, name)
-             DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
-        )
-        .bind(preference.scope.clone())
-        .bind(preference.place.clone())
-        .bind(preference.name.clone())
-        .bind(row::json("preference", &preference.value)?.into_bytes())
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        Ok(())
+        let preference = preference.clone();
+        let value = row::json("preference", &preference.value)?.into_bytes();
+        self.0
+            .write(move |tx| {
+                tx.execute(
+                    "INSERT INTO preference (scope, scope_id, name, value, created_at, updated_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (scope, scope_id, name)
+                     DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+                    parameters![
+                        preference.scope,
+                        preference.place,
+                        preference.name,
+                        value,
+                        row::now(),
+                    ],
+                )?;
+                Ok(())
+            })
+            .await
     }
 
     /// False if there was none.
     pub async fn delete(&self, scope: &str, place: &str, name: &str) -> Result<bool, StoreError> {
-        let mut writer = self.0.writer().await?;
-        let deleted =
-            sqlx::query("DELETE FROM preference WHERE scope = $1 AND scope_id = $2 AND name = $3")
-                .bind(scope.to_owned())
-                .bind(place.to_owned())
-                .bind(name.to_owned())
-                .execute(writer.connection())
-                .await?;
-        writer.release();
-        Ok(deleted.rows_affected() > 0)
+        let (scope, place, name) = (scope.to_owned(), place.to_owned(), name.to_owned());
+        self.0
+            .write(move |tx| {
+                let deleted = tx.writes_one(
+                    "DELETE FROM preference WHERE scope = ?1 AND scope_id = ?2 AND name = ?3",
+                    parameters![scope, place, name],
+                )?;
+                Ok(deleted)
+            })
+            .await
     }
 
     /// `None` means any.
@@ -83,23 +87,24 @@ impl Preferences<'_> {
         place: Option<&str>,
         name: Option<&str>,
     ) -> Result<Vec<Preference>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT scope, scope_id, name, value FROM preference
-             WHERE (CAST($1 AS TEXT) IS NULL OR scope = $1)
-             AND (CAST($2 AS TEXT) IS NULL OR scope_id = $2)
-             AND (CAST($3 AS TEXT) IS NULL OR name = $3)
-             ORDER BY scope, scope_id, name",
-        )
-        .bind(scope.map(str::to_owned))
-        .bind(place.map(str::to_owned))
-        .bind(name.map(str::to_owned))
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let [scope, place, name] = [scope, place, name].map(|text| text.map(str::to_owned));
+        self.0
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT scope, scope_id, name, value FROM preference
+                     WHERE (CAST(?1 AS TEXT) IS NULL OR scope = ?1)
+                     AND (CAST(?2 AS TEXT) IS NULL OR scope_id = ?2)
+                     AND (CAST(?3 AS TEXT) IS NULL OR name = ?3)
+                     ORDER BY scope, scope_id, name",
+                    parameters![scope, place, name],
+                )?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 }
 
-fn read(row: &AnyRow) -> Result<Preference, StoreError> {
+fn read(row: &Row) -> Result<Preference, StoreError> {
     let value: Vec<u8> = get(row, "value")?;
     Ok(Preference {
         scope: get(row, "scope")?,

@@ -9,6 +9,7 @@ use crate::{
     StoreError,
     database::Database,
     row::{self, get},
+    tx::parameters,
 };
 
 pub struct Requests<'a>(pub(crate) &'a Database);
@@ -26,36 +27,27 @@ impl Requests<'_> {
         let id = row::hash(format!("{}:{asker}{name}", asker.len()).as_bytes());
         let call = row::hash(call);
         let since = row::now() - i64::try_from(window.as_millis()).unwrap_or(i64::MAX);
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        // What nobody will ask for again.
-        sqlx::query("DELETE FROM request WHERE made_at < $1")
-            .bind(since)
-            .execute(writer.connection())
-            .await?;
-        let found = sqlx::query("SELECT call, journal FROM request WHERE id = $1")
-            .bind(id.clone())
-            .fetch_optional(writer.connection())
-            .await?;
-        let claim = match found {
-            Some(row) if get::<String>(&row, "call")? != call => Claim::OtherCall,
-            Some(row) => Claim::Repeated(row::read_journal(get(&row, "journal")?)?),
-            None => {
-                let journal = JournalId::fresh();
-                let insert =
-                    "INSERT INTO request (id, call, journal, made_at) VALUES ($1, $2, $3, $4)";
-                sqlx::query(insert)
-                    .bind(id)
-                    .bind(call)
-                    .bind(journal.0.to_string())
-                    .bind(row::now())
-                    .execute(writer.connection())
-                    .await?;
-                Claim::First(journal)
-            }
-        };
-        writer.commit().await?;
-        Ok(claim)
+        self.0
+            .write(move |tx| {
+                // What nobody will ask for again.
+                tx.execute("DELETE FROM request WHERE made_at < ?1", parameters![since])?;
+                let first = tx.writes_one(
+                    "INSERT INTO request (id, call, journal, made_at) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (id) DO NOTHING",
+                    parameters![id, call, JournalId::fresh(), row::now()],
+                )?;
+                let found = "SELECT call, journal FROM request WHERE id = ?1";
+                let found = tx.query_one(found, parameters![id])?;
+                let journal = get(&found, "journal")?;
+                Ok(if first {
+                    Claim::First(journal)
+                } else if get::<String>(&found, "call")? == call {
+                    Claim::Repeated(journal)
+                } else {
+                    Claim::OtherCall
+                })
+            })
+            .await
     }
 }
 

@@ -2,12 +2,12 @@
 //! client has put up is still there after a restart.
 
 use serde::Serialize;
-use sqlx::any::AnyRow;
 
 use crate::{
     StoreError,
     database::Database,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 /// Over all clients.
@@ -28,47 +28,42 @@ impl Resources<'_> {
     /// One of the same address and client is replaced; of another client, only the operator's word
     /// replaces it.
     pub async fn put(&self, resource: &Resource) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let insert = sqlx::query(
-            "INSERT INTO resource (url, path, client, added_at) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (url) DO UPDATE SET
-                 path = excluded.path, client = excluded.client, added_at = excluded.added_at
-             WHERE resource.client = excluded.client OR excluded.client = 'operator'",
-        );
-        let put = insert
-            .bind(resource.url.clone())
-            .bind(resource.path.clone())
-            .bind(resource.client.clone())
-            .bind(row::now())
-            .execute(writer.connection())
-            .await?;
-        if put.rows_affected() == 0 {
-            writer.rollback().await?;
-            return Err(StoreError::AddressTaken(resource.url.clone()));
-        }
-        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM resource")
-            .fetch_one(writer.connection())
-            .await?;
-        if row::read_count("resources", count)? > MAX_RESOURCES as u64 {
-            writer.rollback().await?;
-            return Err(StoreError::TooMany {
-                what: "static resources",
-                limit: MAX_RESOURCES,
-            });
-        }
-        writer.commit().await
+        let Resource { url, path, client } = resource.clone();
+        self.0
+            .write(move |tx| {
+                let put = tx.writes_one(
+                    "INSERT INTO resource (url, path, client, added_at) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (url) DO UPDATE SET path = excluded.path,
+                         client = excluded.client, added_at = excluded.added_at
+                     WHERE resource.client = excluded.client OR excluded.client = 'operator'",
+                    parameters![url, path, client, row::now()],
+                )?;
+                if !put {
+                    return Err(StoreError::AddressTaken(url));
+                }
+                let count = tx.query_one("SELECT COUNT(*) FROM resource", &[])?.at(0)?;
+                if row::read_count("resources", count)? > MAX_RESOURCES as u64 {
+                    return Err(StoreError::TooMany {
+                        what: "static resources",
+                        limit: MAX_RESOURCES,
+                    });
+                }
+                Ok(())
+            })
+            .await
     }
 
     pub async fn list(&self) -> Result<Vec<Resource>, StoreError> {
-        let rows = sqlx::query("SELECT url, path, client FROM resource ORDER BY url")
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(|tx| {
+                let rows = tx.query("SELECT url, path, client FROM resource ORDER BY url", &[])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 }
 
-fn read(row: &AnyRow) -> Result<Resource, StoreError> {
+fn read(row: &Row) -> Result<Resource, StoreError> {
     Ok(Resource {
         url: get(row, "url")?,
         path: get(row, "path")?,

@@ -5,15 +5,14 @@ mod messages;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::any::AnyRow;
 
 pub use messages::{NewRoomMessage, RoomMessage};
 
 use crate::{
     StoreError,
-    connection::Connection,
-    database::{Database, Writer},
+    database::Database,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 pub const MAX_ROOMS: usize = 1_000;
@@ -81,88 +80,80 @@ impl Rooms<'_> {
                 return Err(StoreError::RoomName);
             }
         }
-        let mut writer = self.begin().await?;
-        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM room")
-            .fetch_one(writer.connection())
-            .await?;
-        let created = sqlx::query(
-            "INSERT INTO room (name, mode, created_at) VALUES ($1, $2, $3)
-             ON CONFLICT (name) DO NOTHING",
-        )
-        .bind(name.to_owned())
-        .bind(row::word(RoomMode::default())?)
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        if created.rows_affected() == 0 {
-            writer.rollback().await?;
-            return Ok(false);
-        }
-        if row::read_count("rooms", count)? >= MAX_ROOMS as u64 {
-            writer.rollback().await?;
-            return Err(StoreError::TooMany {
-                what: "rooms",
-                limit: MAX_ROOMS,
-            });
-        }
-        insert_member(writer.connection(), name, master, RoomRole::Master).await?;
-        writer.commit().await?;
-        Ok(true)
+        let (name, master) = (name.to_owned(), master.to_owned());
+        self.0
+            .write(move |tx| {
+                let mode = row::word(RoomMode::default())?;
+                let create = "INSERT INTO room (name, mode, created_at) VALUES (?1, ?2, ?3)
+                              ON CONFLICT (name) DO NOTHING";
+                if !tx.writes_one(create, parameters![name, mode, row::now()])? {
+                    return Ok(false);
+                }
+                let count = tx.query_one("SELECT COUNT(*) FROM room", &[])?.at(0)?;
+                if row::read_count("rooms", count)? > MAX_ROOMS as u64 {
+                    return Err(StoreError::TooMany {
+                        what: "rooms",
+                        limit: MAX_ROOMS,
+                    });
+                }
+                insert_member(tx, &name, &master, RoomRole::Master)
+            })
+            .await
     }
 
     /// With all that was said in it; who was in it, or `None` if there is no such room.
     pub async fn delete(&self, name: &str) -> Result<Option<Vec<RoomMember>>, StoreError> {
-        let mut writer = self.begin().await?;
-        let deleted = sqlx::query("DELETE FROM room WHERE name = $1")
-            .bind(name.to_owned())
-            .execute(writer.connection())
-            .await?;
-        if deleted.rows_affected() == 0 {
-            writer.rollback().await?;
-            return Ok(None);
-        }
-        let members = members_of(writer.connection(), name).await?;
-        for statement in [
-            "DELETE FROM room_member WHERE room = $1",
-            "DELETE FROM room_message WHERE room = $1",
-        ] {
-            let delete = sqlx::query(statement).bind(name.to_owned());
-            delete.execute(writer.connection()).await?;
-        }
-        writer.commit().await?;
-        Ok(Some(members))
+        let name = name.to_owned();
+        self.0
+            .write(move |tx| {
+                if !tx.writes_one("DELETE FROM room WHERE name = ?1", parameters![name])? {
+                    return Ok(None);
+                }
+                let members = members_of(tx, &name)?;
+                for delete in [
+                    "DELETE FROM room_member WHERE room = ?1",
+                    "DELETE FROM room_message WHERE room = ?1",
+                ] {
+                    tx.execute(delete, parameters![name])?;
+                }
+                Ok(Some(members))
+            })
+            .await
     }
 
     /// By name.
     pub async fn list(&self) -> Result<Vec<String>, StoreError> {
-        let names = sqlx::query_scalar("SELECT name FROM room ORDER BY name");
-        Ok(names.fetch_all(&self.0.readers).await?)
+        self.0
+            .read(|tx| tx.scalars("SELECT name FROM room ORDER BY name", &[]))
+            .await
     }
 
     pub async fn get(&self, name: &str) -> Result<Option<Room>, StoreError> {
-        let mode: Option<String> = sqlx::query_scalar("SELECT mode FROM room WHERE name = $1")
-            .bind(name.to_owned())
-            .fetch_optional(&self.0.readers)
-            .await?;
-        let Some(mode) = mode else {
-            return Ok(None);
-        };
-        let members = select_members(name).fetch_all(&self.0.readers).await?;
-        Ok(Some(Room {
-            name: name.to_owned(),
-            mode: row::read_word("room mode", mode)?,
-            members: members.iter().map(read_member).collect::<Result<_, _>>()?,
-        }))
+        let name = name.to_owned();
+        self.0
+            .read(move |tx| {
+                let mode = "SELECT mode FROM room WHERE name = ?1";
+                let Some(mode) = tx.scalar(mode, parameters![name])? else {
+                    return Ok(None);
+                };
+                Ok(Some(Room {
+                    mode: row::read_word("room mode", mode)?,
+                    members: members_of(tx, &name)?,
+                    name,
+                }))
+            })
+            .await
     }
 
     /// The rooms that `identity` is in, by name.
     pub async fn of(&self, identity: &str) -> Result<Vec<String>, StoreError> {
-        let rooms =
-            sqlx::query_scalar("SELECT room FROM room_member WHERE identity = $1 ORDER BY room");
-        Ok(rooms
-            .bind(identity.to_owned())
-            .fetch_all(&self.0.readers)
-            .await?)
+        let identity = identity.to_owned();
+        self.0
+            .read(move |tx| {
+                let rooms = "SELECT room FROM room_member WHERE identity = ?1 ORDER BY room";
+                tx.scalars(rooms, parameters![identity])
+            })
+            .await
     }
 
     /// False if there is no such room, or `identity` is in it.
@@ -172,36 +163,37 @@ impl Rooms<'_> {
         identity: &str,
         role: RoomRole,
     ) -> Result<bool, StoreError> {
-        let mut writer = self.begin().await?;
-        let count: Option<i64> = sqlx::query_scalar(
-            "SELECT (SELECT COUNT(*) FROM room_member WHERE room = name) FROM room WHERE name = $1",
-        )
-        .bind(name.to_owned())
-        .fetch_optional(writer.connection())
-        .await?;
-        let Some(count) = count else {
-            writer.rollback().await?;
-            return Ok(false);
-        };
-        if row::read_count("members", count)? >= MAX_ROOM_MEMBERS as u64 {
-            writer.rollback().await?;
-            return Err(StoreError::TooMany {
-                what: "members of a room",
-                limit: MAX_ROOM_MEMBERS,
-            });
-        }
-        let joined = insert_member(writer.connection(), name, identity, RoomRole::Guest).await?;
-        if joined && role != RoomRole::Guest {
-            set_role(writer.connection(), name, identity, role).await?;
-        }
-        writer.commit().await?;
-        Ok(joined)
+        let (name, identity) = (name.to_owned(), identity.to_owned());
+        self.0
+            .write(move |tx| {
+                let count = "SELECT (SELECT COUNT(*) FROM room_member WHERE room = name)
+                             FROM room WHERE name = ?1";
+                let Some(count) = tx.scalar(count, parameters![name])? else {
+                    return Ok(false);
+                };
+                if row::read_count("members", count)? >= MAX_ROOM_MEMBERS as u64 {
+                    return Err(StoreError::TooMany {
+                        what: "members of a room",
+                        limit: MAX_ROOM_MEMBERS,
+                    });
+                }
+                let joined = insert_member(tx, &name, &identity, RoomRole::Guest)?;
+                if joined && role != RoomRole::Guest {
+                    set_role(tx, &name, &identity, role)?;
+                }
+                Ok(joined)
+            })
+            .await
     }
 
     /// False if `identity` is not in the room.
     pub async fn leave(&self, name: &str, identity: &str) -> Result<bool, StoreError> {
-        let delete = sqlx::query("DELETE FROM room_member WHERE room = $1 AND identity = $2");
-        self.change(delete.bind(name.to_owned()).bind(identity.to_owned()))
+        let (name, identity) = (name.to_owned(), identity.to_owned());
+        self.0
+            .write(move |tx| {
+                let leave = "DELETE FROM room_member WHERE room = ?1 AND identity = ?2";
+                Ok(tx.writes_one(leave, parameters![name, identity])?)
+            })
             .await
     }
 
@@ -212,16 +204,20 @@ impl Rooms<'_> {
         identity: &str,
         role: RoomRole,
     ) -> Result<bool, StoreError> {
-        let mut writer = self.begin().await?;
-        let set = set_role(writer.connection(), name, identity, role).await?;
-        writer.commit().await?;
-        Ok(set)
+        let (name, identity) = (name.to_owned(), identity.to_owned());
+        self.0
+            .write(move |tx| set_role(tx, &name, &identity, role))
+            .await
     }
 
     /// False if there is no such room.
     pub async fn set_mode(&self, name: &str, mode: RoomMode) -> Result<bool, StoreError> {
-        let update = sqlx::query("UPDATE room SET mode = $2 WHERE name = $1");
-        self.change(update.bind(name.to_owned()).bind(row::word(mode)?))
+        let (name, mode) = (name.to_owned(), row::word(mode)?);
+        self.0
+            .write(move |tx| {
+                let set = "UPDATE room SET mode = ?2 WHERE name = ?1";
+                Ok(tx.writes_one(set, parameters![name, mode])?)
+            })
             .await
     }
 
@@ -232,96 +228,63 @@ impl Rooms<'_> {
         identity: &str,
         until: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
-        let update = sqlx::query(
-            "UPDATE room_member SET muted_until = $3 WHERE room = $1 AND identity = $2",
-        );
-        let until = until.map(Timestamp::as_millisecond);
-        self.change(
-            update
-                .bind(name.to_owned())
-                .bind(identity.to_owned())
-                .bind(until),
-        )
-        .await
-    }
-
-    async fn begin(&self) -> Result<Writer<'_>, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        Ok(writer)
-    }
-
-    /// One statement; did it find its row?
-    async fn change(
-        &self,
-        statement: sqlx::query::Query<'_, sqlx::Any, sqlx::any::AnyArguments>,
-    ) -> Result<bool, StoreError> {
-        let mut writer = self.0.writer().await?;
-        let changed = statement.execute(writer.connection()).await?;
-        writer.release();
-        Ok(changed.rows_affected() > 0)
+        let (name, identity) = (name.to_owned(), identity.to_owned());
+        // Who is muted for good is so until the end of time, whose last milliseconds do not read back.
+        let last = Timestamp::MAX.as_second() * 1_000;
+        let until = until.map(|until| until.as_millisecond().min(last));
+        self.0
+            .write(move |tx| {
+                let mute = "UPDATE room_member SET muted_until = ?3
+                            WHERE room = ?1 AND identity = ?2";
+                Ok(tx.writes_one(mute, parameters![name, identity, until])?)
+            })
+            .await
     }
 }
 
-async fn insert_member(
-    connection: &mut Connection,
+fn insert_member(
+    tx: &mut dyn Tx,
     room: &str,
     identity: &str,
     role: RoomRole,
 ) -> Result<bool, StoreError> {
-    let inserted = sqlx::query(
-        "INSERT INTO room_member (room, identity, role, joined_at) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (room, identity) DO NOTHING",
-    )
-    .bind(room.to_owned())
-    .bind(identity.to_owned())
-    .bind(row::word(role)?)
-    .bind(row::now())
-    .execute(connection)
-    .await?;
-    Ok(inserted.rows_affected() > 0)
+    let insert = "INSERT INTO room_member (room, identity, role, joined_at)
+                  VALUES (?1, ?2, ?3, ?4) ON CONFLICT (room, identity) DO NOTHING";
+    Ok(tx.writes_one(
+        insert,
+        parameters![room, identity, row::word(role)?, row::now()],
+    )?)
 }
 
-async fn set_role(
-    connection: &mut Connection,
+fn set_role(
+    tx: &mut dyn Tx,
     room: &str,
     identity: &str,
     role: RoomRole,
 ) -> Result<bool, StoreError> {
-    let updated = sqlx::query("UPDATE room_member SET role = $3 WHERE room = $1 AND identity = $2")
-        .bind(room.to_owned())
-        .bind(identity.to_owned())
-        .bind(row::word(role)?)
-        .execute(&mut *connection)
-        .await?;
-    if updated.rows_affected() > 0 && role == RoomRole::Master {
-        sqlx::query(
-            "UPDATE room_member SET role = $3 WHERE room = $1 AND identity <> $2 AND role = $4",
-        )
-        .bind(room.to_owned())
-        .bind(identity.to_owned())
-        .bind(row::word(RoomRole::Manager)?)
-        .bind(row::word(RoomRole::Master)?)
-        .execute(connection)
-        .await?;
+    let set = "UPDATE room_member SET role = ?3 WHERE room = ?1 AND identity = ?2";
+    let is_set = tx.writes_one(set, parameters![room, identity, row::word(role)?])?;
+    if is_set && role == RoomRole::Master {
+        tx.execute(
+            "UPDATE room_member SET role = ?3 WHERE room = ?1 AND identity <> ?2 AND role = ?4",
+            parameters![
+                room,
+                identity,
+                row::word(RoomRole::Manager)?,
+                row::word(RoomRole::Master)?,
+            ],
+        )?;
     }
-    Ok(updated.rows_affected() > 0)
+    Ok(is_set)
 }
 
-fn select_members(room: &str) -> sqlx::query::Query<'static, sqlx::Any, sqlx::any::AnyArguments> {
-    sqlx::query("SELECT * FROM room_member WHERE room = $1 ORDER BY joined_at, identity")
-        .bind(room.to_owned())
-}
-
-async fn members_of(
-    connection: &mut Connection,
-    room: &str,
-) -> Result<Vec<RoomMember>, StoreError> {
-    let rows = select_members(room).fetch_all(connection).await?;
+fn members_of(tx: &mut dyn Tx, room: &str) -> Result<Vec<RoomMember>, StoreError> {
+    let select = "SELECT * FROM room_member WHERE room = ?1 ORDER BY joined_at, identity";
+    let rows = tx.query(select, parameters![room])?;
     rows.iter().map(read_member).collect()
 }
 
-fn read_member(row: &AnyRow) -> Result<RoomMember, StoreError> {
+fn read_member(row: &Row) -> Result<RoomMember, StoreError> {
     let muted_until: Option<i64> = get(row, "muted_until")?;
     Ok(RoomMember {
         identity: get(row, "identity")?,

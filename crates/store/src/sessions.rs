@@ -3,18 +3,18 @@
 
 use callgate_contract::SessionKey;
 use serde::Serialize;
-use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::{
     StoreError,
-    database::{Database, next_id},
+    database::Database,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
-/// Numbers run from 1 to this and then begin again: user ids are finite. Two sessions of one
-/// number share a user id and nothing else; no run is given more than its own session's folders.
-pub(crate) const MAX_NUMBER: i64 = 60_000;
+/// Numbers as they are read run from 1 to this and then begin again: user ids are finite. Two sessions
+/// of one number share a user id and nothing else; no run is given more than its own session's folders.
+const MAX_NUMBER: i64 = 60_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Session {
@@ -31,53 +31,55 @@ impl Sessions<'_> {
         if let Some(session) = self.get(key).await? {
             return Ok(session);
         }
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let counted = next_id(writer.connection(), "session").await?;
-        let made = sqlx::query(
-            "INSERT INTO session (session, id, number, created_at) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (session) DO NOTHING",
-        )
-        .bind(key.to_string())
-        .bind(Uuid::now_v7().to_string())
-        .bind((counted - 1) % MAX_NUMBER + 1)
-        .bind(row::now())
-        .execute(writer.connection())
-        .await?;
-        let row = sqlx::query("SELECT session, id, number FROM session WHERE session = $1")
-            .bind(key.to_string())
-            .fetch_one(writer.connection())
-            .await?;
-        match made.rows_affected() {
-            // Another was first: its row is the session, and the number stays for the next.
-            0 => writer.rollback().await?,
-            _ => writer.commit().await?,
-        }
-        read(&row)
+        let key = key.to_string();
+        self.0.write(move |tx| make(tx, &key)).await
     }
 
     pub async fn get(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
-        let row = sqlx::query("SELECT session, id, number FROM session WHERE session = $1")
-            .bind(key.to_string())
-            .fetch_optional(&self.0.readers)
-            .await?;
-        row.as_ref().map(read).transpose()
+        let key = key.to_string();
+        self.0.read(move |tx| find(tx, &key)).await
     }
 
     /// In order of creation.
     pub async fn list(&self) -> Result<Vec<Session>, StoreError> {
-        let rows = sqlx::query("SELECT session, id, number FROM session ORDER BY id")
-            .fetch_all(&self.0.readers)
-            .await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(|tx| {
+                let select = "SELECT session, id, number FROM session ORDER BY number";
+                tx.query(select, &[])?.iter().map(read).collect()
+            })
+            .await
     }
 }
 
-fn read(row: &AnyRow) -> Result<Session, StoreError> {
-    let number: i64 = get(row, "number")?;
+/// Unless another was first: then its row is the session.
+fn make(tx: &mut dyn Tx, key: &str) -> Result<Session, StoreError> {
+    loop {
+        if let Some(session) = find(tx, key)? {
+            return Ok(session);
+        }
+        // The next number is ours to say: the database's own would have gaps where instances make
+        // the same session at once. Whoever loses such a race has waited for the other's row, and
+        // looks again.
+        tx.execute(
+            "INSERT INTO session (number, session, id, created_at)
+             SELECT COALESCE(MAX(number), 0) + 1, ?1, ?2, ?3 FROM session WHERE true
+             ON CONFLICT DO NOTHING",
+            parameters![key, Uuid::now_v7(), row::now()],
+        )?;
+    }
+}
+
+fn find(tx: &mut dyn Tx, key: &str) -> Result<Option<Session>, StoreError> {
+    let select = "SELECT session, id, number FROM session WHERE session = ?1";
+    let row = tx.query_optional(select, parameters![key])?;
+    row.as_ref().map(read).transpose()
+}
+
+fn read(row: &Row) -> Result<Session, StoreError> {
+    let counted: i64 = get(row, "number")?;
     Ok(Session {
-        key: row::read_session(get(row, "session")?)?,
-        id: row::read_uuid(get(row, "id")?)?,
-        number: u32::try_from(number).map_err(|e| StoreError::damaged("session number", e))?,
+        key: row::read_session(&get::<String>(row, "session")?)?,
+        id: get(row, "id")?,
+        number: row::read_small("session number", (counted - 1) % MAX_NUMBER + 1)?,
     })
 }

@@ -9,6 +9,7 @@ use crate::{
     StoreError,
     database::Database,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 pub(crate) const DEFAULT_PERSONA: &str = "persona.default";
@@ -40,80 +41,83 @@ impl Settings<'_> {
         &self,
         session: &SessionKey,
     ) -> Result<Versioned<SessionSettings>, StoreError> {
-        let row = sqlx::query("SELECT value, version FROM session_setting WHERE session = $1")
-            .bind(session.to_string())
-            .fetch_optional(&self.0.readers)
-            .await?;
-        match row {
-            None => Ok(Versioned::default()),
-            Some(row) => Ok(Versioned {
-                version: row::read_count("version", get(&row, "version")?)?,
-                value: row::read_json("settings", get(&row, "value")?)?,
-            }),
-        }
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT value, version FROM session_setting WHERE session = ?1";
+                let row = tx.query_optional(select, parameters![session])?;
+                row.as_ref().map_or_else(|| Ok(Versioned::default()), read)
+            })
+            .await
     }
 
     /// Reads, changes and writes in one transaction, whoever else does the same.
     pub async fn change_session(
         &self,
         session: &SessionKey,
-        change: impl FnOnce(&mut SessionSettings),
+        change: impl FnOnce(&mut SessionSettings) + Send + 'static,
     ) -> Result<Versioned<SessionSettings>, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        // Written first, so that the row is ours until the end.
-        let row = sqlx::query(
-            "INSERT INTO session_setting (session, value, version) VALUES ($1, '{}', 1)
-             ON CONFLICT (session) DO UPDATE SET version = session_setting.version + 1
-             RETURNING value, version",
-        )
-        .bind(session.to_string())
-        .fetch_one(writer.connection())
-        .await?;
-        let mut value: SessionSettings = row::read_json("settings", get(&row, "value")?)?;
-        change(&mut value);
-        sqlx::query("UPDATE session_setting SET value = $2 WHERE session = $1")
-            .bind(session.to_string())
-            .bind(row::json("settings", &value)?)
-            .execute(writer.connection())
-            .await?;
-        writer.commit().await?;
-        let version = row::read_count("version", get(&row, "version")?)?;
-        Ok(Versioned { version, value })
+        let session = session.to_string();
+        self.0
+            .write(move |tx| {
+                // Written first, so that the row is ours until the end.
+                let row = tx.query_one(
+                    "INSERT INTO session_setting (session, value, version) VALUES (?1, '{}', 1)
+                     ON CONFLICT (session) DO UPDATE SET version = session_setting.version + 1
+                     RETURNING value, version",
+                    parameters![session],
+                )?;
+                let mut settings = read(&row)?;
+                change(&mut settings.value);
+                let value = row::json("settings", &settings.value)?;
+                let write = "UPDATE session_setting SET value = ?2 WHERE session = ?1";
+                tx.execute(write, parameters![session, value])?;
+                Ok(settings)
+            })
+            .await
     }
 
     /// A setting of the operator's, for all sessions.
     pub async fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError> {
-        let value: Option<String> = sqlx::query_scalar("SELECT value FROM setting WHERE name = $1")
-            .bind(name.to_owned())
-            .fetch_optional(&self.0.readers)
+        let name = name.to_owned();
+        let select = "SELECT value FROM setting WHERE name = ?1";
+        let value: Option<String> = self
+            .0
+            .read(move |tx| tx.scalar(select, parameters![name]))
             .await?;
         let read = |value: String| row::read_json("setting", &value);
         value.map(read).transpose()
     }
 
     pub async fn set<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        sqlx::query(
-            "INSERT INTO setting (name, value) VALUES ($1, $2)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )
-        .bind(name.to_owned())
-        .bind(row::json("setting", value)?)
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        Ok(())
+        let (name, value) = (name.to_owned(), row::json("setting", value)?);
+        self.0
+            .write(move |tx| {
+                tx.execute(
+                    "INSERT INTO setting (name, value) VALUES (?1, ?2)
+                     ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                    parameters![name, value],
+                )?;
+                Ok(())
+            })
+            .await
     }
 
     /// Removing what was never set is harmless.
     pub async fn remove(&self, name: &str) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        sqlx::query("DELETE FROM setting WHERE name = $1")
-            .bind(name.to_owned())
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        Ok(())
+        let name = name.to_owned();
+        self.0
+            .write(move |tx| {
+                tx.execute("DELETE FROM setting WHERE name = ?1", parameters![name])?;
+                Ok(())
+            })
+            .await
     }
+}
+
+fn read(row: &Row) -> Result<Versioned<SessionSettings>, StoreError> {
+    Ok(Versioned {
+        version: row::read_count("version", get(row, "version")?)?,
+        value: row::read_json("settings", &get::<String>(row, "value")?)?,
+    })
 }

@@ -7,6 +7,7 @@ use crate::{
     StoreError,
     database::Database,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 pub struct Vectors<'a>(pub(crate) &'a Database);
@@ -19,15 +20,18 @@ impl Vectors<'_> {
 
     /// All of a model, by the hash of the text.
     pub async fn of(&self, model: &str) -> Result<HashMap<String, Vec<f32>>, StoreError> {
-        let rows = sqlx::query("SELECT hash, vector FROM embedding WHERE model = $1")
-            .bind(model.to_owned())
-            .fetch_all(&self.0.readers)
-            .await?;
-        let read = |row: &sqlx::any::AnyRow| {
-            let bytes: Vec<u8> = get(row, "vector")?;
-            Ok((get(row, "hash")?, numbers(&bytes)))
-        };
-        rows.iter().map(read).collect()
+        let model = model.to_owned();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT hash, vector FROM embedding WHERE model = ?1";
+                let read = |row: &Row| {
+                    let bytes: Vec<u8> = get(row, "vector")?;
+                    Ok((get(row, "hash")?, numbers(&bytes)))
+                };
+                let rows = tx.query(select, parameters![model])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     pub async fn keep(
@@ -35,23 +39,22 @@ impl Vectors<'_> {
         model: &str,
         vectors: &[(String, Vec<f32>)],
     ) -> Result<(), StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        for (hash, vector) in vectors {
-            let bytes: Vec<u8> = vector.iter().flat_map(|it| it.to_le_bytes()).collect();
-            sqlx::query(
-                "INSERT INTO embedding (model, hash, vector, made_at) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (model, hash) DO UPDATE
-                 SET vector = excluded.vector, made_at = excluded.made_at",
-            )
-            .bind(model.to_owned())
-            .bind(hash.clone())
-            .bind(bytes)
-            .bind(row::now())
-            .execute(writer.connection())
-            .await?;
-        }
-        writer.commit().await
+        let (model, vectors) = (model.to_owned(), vectors.to_vec());
+        self.0
+            .write(move |tx| {
+                for (hash, vector) in vectors {
+                    let bytes: Vec<u8> = vector.iter().flat_map(|it| it.to_le_bytes()).collect();
+                    tx.execute(
+                        "INSERT INTO embedding (model, hash, vector, made_at)
+                         VALUES (?1, ?2, ?3, ?4)
+                         ON CONFLICT (model, hash) DO UPDATE
+                         SET vector = excluded.vector, made_at = excluded.made_at",
+                        parameters![model, hash, bytes, row::now()],
+                    )?;
+                }
+                Ok(())
+            })
+            .await
     }
 }
 

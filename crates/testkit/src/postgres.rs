@@ -11,8 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{AssertSqlSafe, ConnectOptions, any::AnyConnectOptions};
 use tempfile::TempDir;
+use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
 const MISSING: &str = "these tests need PostgreSQL: `apt-get install postgresql` (its `initdb` and \
@@ -45,33 +45,30 @@ pub(crate) async fn fresh_database() -> String {
     let port = SERVER.get_or_init(start).port;
     let address = |name: &str| format!("postgres://callgate@127.0.0.1:{port}/{name}");
     let name = format!("test_{}", Uuid::now_v7().simple());
-    sqlx::any::install_default_drivers();
-    let options: AnyConnectOptions = address("postgres").parse().expect("our own address");
-    let mut connection = connect(&options).await;
-    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name}")))
-        .execute(&mut connection)
-        .await
-        .expect("a new database");
+    let client = connect(&address("postgres")).await;
+    let create = format!("CREATE DATABASE {name}");
+    let made = client.batch_execute(&create).await;
+    made.expect("a new database");
     address(&name)
 }
 
 pub(crate) async fn cut_connections(url: &str) {
-    let options: AnyConnectOptions = url.parse().expect("our own address");
-    let mut connection = connect(&options).await;
-    sqlx::query(
-        "SELECT CAST(pg_terminate_backend(pid) AS TEXT) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid()",
-    )
-    .fetch_all(&mut connection)
-    .await
-    .expect("connections to end");
+    let client = connect(url).await;
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                  WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let ended = client.batch_execute(others).await;
+    ended.expect("connections to end");
 }
 
-async fn connect(options: &AnyConnectOptions) -> sqlx::AnyConnection {
+async fn connect(url: &str) -> Client {
     let deadline = Instant::now() + START;
     loop {
-        match options.connect().await {
-            Ok(connection) => return connection,
+        match tokio_postgres::connect(url, NoTls).await {
+            Ok((client, connection)) => {
+                // Ends with the client.
+                tokio::spawn(connection);
+                return client;
+            }
             // Listening comes before being ready.
             Err(_) if Instant::now() < deadline => {
                 tokio::time::sleep(Duration::from_millis(20)).await;

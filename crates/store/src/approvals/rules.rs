@@ -4,14 +4,12 @@
 use callgate_contract::SessionKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::any::AnyRow;
 
 use super::{Approvals, Ask};
 use crate::{
     StoreError,
-    connection::Connection,
-    database::next_id,
     row::{self, get},
+    tx::{Row, Tx, parameters},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,66 +39,62 @@ impl Approvals<'_> {
         session: &SessionKey,
         method: &str,
     ) -> Result<Option<Rule>, StoreError> {
-        let decision: Option<String> =
-            sqlx::query_scalar("SELECT decision FROM rule WHERE session = $1 AND method = $2")
-                .bind(session.to_string())
-                .bind(method.to_owned())
-                .fetch_optional(&self.0.readers)
-                .await?;
-        let read = |decision| row::read_word("rule", decision);
-        decision.map(read).transpose()
+        let (session, method) = (session.to_string(), method.to_owned());
+        self.0
+            .read(move |tx| {
+                let select = "SELECT decision FROM rule WHERE session = ?1 AND method = ?2";
+                let decision: Option<String> = tx.scalar(select, parameters![session, method])?;
+                let read = |decision| row::read_word("rule", decision);
+                decision.map(read).transpose()
+            })
+            .await
     }
 
     /// Oldest first.
     pub async fn rules(&self) -> Result<Vec<StandingRule>, StoreError> {
-        let select = sqlx::query("SELECT * FROM rule ORDER BY id");
-        let rows = select.fetch_all(&self.0.readers).await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(|tx| {
+                let rows = tx.query("SELECT * FROM rule ORDER BY id", &[])?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// The next call is asked about again.
     pub async fn revoke_rule(&self, id: i64) -> Result<StandingRule, StoreError> {
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let revoked = sqlx::query("DELETE FROM rule WHERE id = $1 RETURNING *")
-            .bind(id)
-            .fetch_optional(writer.connection())
-            .await?;
-        writer.commit().await?;
-        read(&revoked.ok_or(StoreError::UnknownRule(id))?)
+        self.0
+            .write(move |tx| {
+                let delete = "DELETE FROM rule WHERE id = ?1 RETURNING *";
+                let revoked = tx.query_optional(delete, parameters![id])?;
+                read(&revoked.ok_or(StoreError::UnknownRule(id))?)
+            })
+            .await
     }
 }
 
-/// Takes the place of the one that was.
-pub(super) async fn make(
-    connection: &mut Connection,
+/// Takes the place of the one that was, under a number of its own.
+pub(super) fn make(
+    tx: &mut dyn Tx,
     ask: &Ask,
     rule: Rule,
     by: Option<&str>,
 ) -> Result<(), StoreError> {
-    let id = next_id(connection, "rule").await?;
-    sqlx::query(
-        "INSERT INTO rule (id, session, method, decision, made_at, made_by)
-         VALUES ($1, $2, $3, $4, $5, $6)
+    let (session, decision) = (ask.session.to_string(), row::word(rule)?);
+    tx.execute(
+        "INSERT INTO rule (session, method, decision, made_at, made_by)
+         VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (session, method) DO UPDATE SET id = excluded.id,
              decision = excluded.decision, made_at = excluded.made_at,
              made_by = excluded.made_by",
-    )
-    .bind(id)
-    .bind(ask.session.to_string())
-    .bind(ask.method.clone())
-    .bind(row::word(rule)?)
-    .bind(row::now())
-    .bind(by.map(str::to_owned))
-    .execute(connection)
-    .await?;
+        parameters![session, ask.method, decision, row::now(), by],
+    )?;
     Ok(())
 }
 
-fn read(row: &AnyRow) -> Result<StandingRule, StoreError> {
+fn read(row: &Row) -> Result<StandingRule, StoreError> {
     Ok(StandingRule {
         id: get(row, "id")?,
-        session: row::read_session(get(row, "session")?)?,
+        session: row::read_session(&get::<String>(row, "session")?)?,
         method: get(row, "method")?,
         decision: row::read_word("rule", get(row, "decision")?)?,
         made_at: row::read_time(get(row, "made_at")?)?,

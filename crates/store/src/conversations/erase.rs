@@ -3,113 +3,84 @@
 //! one. Files and notes belong to the session and are not touched.
 
 use callgate_contract::{ConversationId, JournalId};
+use uuid::Uuid;
 
 use crate::{
-    StoreError,
-    connection::Connection,
-    row::{self, get},
+    StoreError, row,
+    tx::{Tx, parameters},
 };
 
 /// Turns of the conversation, of their sub-agents, and the runs of all these.
 const JOURNALS: &str = "WITH RECURSIVE tree (id) AS (
-        SELECT id FROM turn WHERE conversation = $1
+        SELECT id FROM turn WHERE conversation = ?1
         UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id)
     SELECT id FROM tree UNION SELECT journal FROM run WHERE turn IN (SELECT id FROM tree)";
 
 /// The same of one turn.
 const OF_TURN: &str = "WITH RECURSIVE tree (id) AS (
-        SELECT id FROM turn WHERE id = $1
+        SELECT id FROM turn WHERE id = ?1
         UNION SELECT turn.id FROM turn JOIN tree ON turn.parent = tree.id)
     SELECT id FROM tree UNION SELECT journal FROM run WHERE turn IN (SELECT id FROM tree)";
 
 const OF_CONVERSATION: [&str; 3] = [
-    "UPDATE conversation SET title = NULL WHERE id = $1",
-    "UPDATE message SET message = NULL WHERE conversation = $1",
-    "DELETE FROM current_conversation WHERE conversation = $1",
+    "UPDATE conversation SET title = NULL WHERE id = ?1",
+    "UPDATE message SET message = NULL WHERE conversation = ?1",
+    "DELETE FROM current_conversation WHERE conversation = ?1",
 ];
 
 const OF_JOURNAL: [&str; 7] = [
-    "UPDATE turn SET plan = NULL, report = NULL WHERE id = $1",
-    "UPDATE round SET request = NULL, reply = NULL WHERE turn = $1",
-    "DELETE FROM altered WHERE turn = $1",
-    "UPDATE run SET code = NULL, report = NULL WHERE journal = $1",
-    "UPDATE approval SET arguments = 'null' WHERE journal = $1",
-    "UPDATE log SET parts = '[]', sender_name = NULL WHERE turn = $1",
-    "UPDATE log SET parts = '[]' WHERE journal = $1",
+    "UPDATE turn SET plan = NULL, report = NULL WHERE id = ?1",
+    "UPDATE model_request SET request = NULL, reply = NULL WHERE turn = ?1 AND round IS NOT NULL",
+    "DELETE FROM altered WHERE turn = ?1",
+    "UPDATE run SET code = NULL, report = NULL WHERE journal = ?1",
+    "UPDATE approval SET arguments = 'null' WHERE journal = ?1",
+    "UPDATE log SET parts = '[]', sender_name = NULL WHERE turn = ?1",
+    "UPDATE log SET parts = '[]' WHERE journal = ?1",
 ];
 
-pub(super) async fn delete(
-    connection: &mut Connection,
-    id: ConversationId,
-) -> Result<(), StoreError> {
-    sqlx::query("UPDATE conversation SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL")
-        .bind(id.to_string())
-        .bind(row::now())
-        .execute(&mut *connection)
-        .await?;
-    erase(connection, id).await
+pub(super) fn delete(tx: &mut dyn Tx, id: ConversationId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE conversation SET deleted_at = ?2 WHERE id = ?1 AND deleted_at IS NULL",
+        parameters![id, row::now()],
+    )?;
+    erase(tx, id)
 }
 
 /// Also for what a turn writes that outlives its conversation.
-pub(crate) async fn erase(
-    connection: &mut Connection,
-    id: ConversationId,
-) -> Result<(), StoreError> {
+pub(crate) fn erase(tx: &mut dyn Tx, id: ConversationId) -> Result<(), StoreError> {
     for statement in OF_CONVERSATION {
-        let statement = sqlx::query(statement).bind(id.to_string());
-        statement.execute(&mut *connection).await?;
+        tx.execute(statement, parameters![id])?;
     }
-    erase_journals(connection, JOURNALS, id.to_string()).await
+    erase_journals(tx, JOURNALS, id.0)
 }
 
 /// Every text of a turn that is part of no conversation.
-pub(crate) async fn erase_turn(
-    connection: &mut Connection,
-    turn: JournalId,
-) -> Result<(), StoreError> {
-    erase_journals(connection, OF_TURN, turn.0.to_string()).await
+pub(crate) fn erase_turn(tx: &mut dyn Tx, turn: JournalId) -> Result<(), StoreError> {
+    erase_journals(tx, OF_TURN, turn.0)
 }
 
-async fn erase_journals(
-    connection: &mut Connection,
-    which: &'static str,
-    id: String,
-) -> Result<(), StoreError> {
-    let journals: Vec<String> = sqlx::query_scalar(which)
-        .bind(id)
-        .fetch_all(&mut *connection)
-        .await?;
-    for journal in journals {
+fn erase_journals(tx: &mut dyn Tx, which: &str, id: Uuid) -> Result<(), StoreError> {
+    for journal in tx.scalars::<JournalId>(which, parameters![id])? {
         for statement in OF_JOURNAL {
-            let statement = sqlx::query(statement).bind(journal.clone());
-            statement.execute(&mut *connection).await?;
+            tx.execute(statement, parameters![journal])?;
         }
-        erase_calls(connection, &journal).await?;
+        erase_calls(tx, journal)?;
     }
     Ok(())
 }
 
 /// Calls read back with empty arguments and results; how they ended stays.
-async fn erase_calls(connection: &mut Connection, journal: &str) -> Result<(), StoreError> {
-    let calls =
-        sqlx::query("SELECT sequence, arguments FROM call WHERE journal = $1 AND hash IS NULL")
-            .bind(journal.to_owned())
-            .fetch_all(&mut *connection)
-            .await?;
-    for call in calls {
-        let arguments: Vec<u8> = get(&call, "arguments")?;
-        sqlx::query(
-            "UPDATE call SET hash = $3, arguments = $4, text = NULL, parts = NULL, detail = NULL,
-                 value = CASE WHEN outcome = 'value' THEN $4 END,
-                 error = CASE WHEN outcome = 'error' THEN $4 END
-             WHERE journal = $1 AND sequence = $2",
-        )
-        .bind(journal.to_owned())
-        .bind(get::<i64>(&call, "sequence")?)
-        .bind(row::hash(&arguments))
-        .bind(Vec::<u8>::new())
-        .execute(&mut *connection)
-        .await?;
+fn erase_calls(tx: &mut dyn Tx, journal: JournalId) -> Result<(), StoreError> {
+    let select = "SELECT sequence, arguments FROM call WHERE journal = ?1 AND hash IS NULL";
+    for call in tx.query(select, parameters![journal])? {
+        let (sequence, arguments): (i64, Vec<u8>) = (call.at(0)?, call.at(1)?);
+        tx.execute(
+            "UPDATE call SET hash = ?3, arguments = ?4, text = NULL, parts = NULL, detail = NULL,
+                 value = CASE WHEN outcome = 'value' THEN ?4 END,
+                 error = CASE WHEN outcome = 'error' THEN ?4 END
+             WHERE journal = ?1 AND sequence = ?2",
+            parameters![journal, sequence, row::hash(&arguments), Vec::<u8>::new()],
+        )?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::readers::Readers;
+use crate::database::Database;
 
 /// How often the database is asked which of them are still valid.
 const LOOK: Duration = Duration::from_secs(1);
@@ -54,8 +54,8 @@ impl fmt::Debug for KeyHandle {
 }
 
 /// The keys that something hangs on. A mutex, held for a look into the map.
-#[derive(Clone, Default)]
-pub(crate) struct Handles(Arc<Mutex<Open>>);
+#[derive(Default)]
+pub(crate) struct Handles(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
@@ -65,22 +65,6 @@ struct Open {
 }
 
 impl Handles {
-    pub(super) fn open(&self, readers: &Readers, id: &str) -> KeyHandle {
-        let mut open = self.0.lock();
-        let known = open.keys.get(id).and_then(Weak::upgrade);
-        let held = known.unwrap_or_else(|| {
-            Arc::new(Held {
-                id: id.to_owned(),
-                revoked: watch::Sender::new(false),
-            })
-        });
-        open.keys.insert(id.to_owned(), Arc::downgrade(&held));
-        if !std::mem::replace(&mut open.asking, true) {
-            tokio::spawn(self.clone().ask(readers.clone()));
-        }
-        KeyHandle(held)
-    }
-
     pub(super) fn revoked(&self, id: &str) {
         let held = self.0.lock().keys.get(id).and_then(Weak::upgrade);
         if let Some(held) = held {
@@ -88,30 +72,54 @@ impl Handles {
         }
     }
 
-    async fn ask(self, readers: Readers) {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            // Before the question: a key that is verified after it is no part of the answer.
-            let held: Vec<Arc<Held>> = {
-                let mut open = self.0.lock();
-                open.keys.retain(|_, held| held.strong_count() > 0);
-                if open.keys.is_empty() {
-                    open.asking = false;
-                    return;
+    /// Those that something hangs on; with none there is nothing more to ask.
+    fn held(&self) -> Vec<Arc<Held>> {
+        let mut open = self.0.lock();
+        let held: Vec<Arc<Held>> = open.keys.values().filter_map(Weak::upgrade).collect();
+        open.keys.retain(|_, held| held.strong_count() > 0);
+        open.asking = !held.is_empty();
+        held
+    }
+}
+
+pub(super) fn open(database: &Arc<Database>, id: &str) -> KeyHandle {
+    let mut open = database.key_handles.0.lock();
+    let known = open.keys.get(id).and_then(Weak::upgrade);
+    let held = known.unwrap_or_else(|| {
+        Arc::new(Held {
+            id: id.to_owned(),
+            revoked: watch::Sender::new(false),
+        })
+    });
+    open.keys.insert(id.to_owned(), Arc::downgrade(&held));
+    if !std::mem::replace(&mut open.asking, true) {
+        tokio::spawn(ask(Arc::downgrade(database)));
+    }
+    KeyHandle(held)
+}
+
+/// Until nothing hangs on any key, or the database is no longer used.
+async fn ask(used: Weak<Database>) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let Some(database) = used.upgrade() else {
+            return;
+        };
+        // Before the question: a key that is verified after it is no part of the answer.
+        let held = database.key_handles.held();
+        if held.is_empty() {
+            return;
+        }
+        let valid = "SELECT id FROM access_key WHERE revoked_at IS NULL";
+        match database.read(|tx| tx.scalars::<String>(valid, &[])).await {
+            Ok(valid) => {
+                let valid: HashSet<String> = valid.into_iter().collect();
+                for key in held.iter().filter(|key| !valid.contains(&key.id)) {
+                    key.revoked.send_replace(true);
                 }
-                open.keys.values().filter_map(Weak::upgrade).collect()
-            };
-            let valid = sqlx::query_scalar("SELECT id FROM access_key WHERE revoked_at IS NULL");
-            match valid.fetch_all(&readers).await {
-                Ok(valid) => {
-                    let valid: HashSet<String> = valid.into_iter().collect();
-                    for key in held.iter().filter(|key| !valid.contains(&key.id)) {
-                        key.revoked.send_replace(true);
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "could not read revoked keys; retrying");
-                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "could not read revoked keys; retrying");
             }
         }
     }

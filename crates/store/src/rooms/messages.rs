@@ -1,16 +1,17 @@
 //! What is said in a room. The newest are kept; writers may change and remove what they said.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use super::Rooms;
 use crate::{
     StoreError,
-    database::next_id,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 /// Kept for each room.
@@ -43,63 +44,71 @@ impl Rooms<'_> {
         room: &str,
         message: NewRoomMessage,
     ) -> Result<RoomMessage, StoreError> {
-        let mut writer = self.begin().await?;
-        let position = next_id(writer.connection(), "room_message").await?;
-        let (id, now) = (Uuid::now_v7(), row::now());
-        sqlx::query(
-            "INSERT INTO room_message
-             (room, id, position, identity, is_response, waiting, body, written_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        )
-        .bind(room.to_owned())
-        .bind(id.to_string())
-        .bind(position)
-        .bind(message.identity.clone())
-        .bind(row::flag(message.is_response))
-        .bind(row::flag(message.waiting))
-        .bind(row::json("room message", &message.body)?)
-        .bind(now)
-        .execute(writer.connection())
-        .await?;
-        sqlx::query(
-            "DELETE FROM room_message WHERE room = $1 AND position <=
-             (SELECT position FROM room_message WHERE room = $1
-              ORDER BY position DESC LIMIT 1 OFFSET $2)",
-        )
-        .bind(room.to_owned())
-        .bind(KEPT)
-        .execute(writer.connection())
-        .await?;
-        writer.commit().await?;
-        Ok(RoomMessage {
-            id,
-            identity: message.identity,
-            is_response: message.is_response,
-            body: message.body,
-            at: row::read_time(now)?,
-            edited_at: None,
-        })
+        let room = room.to_owned();
+        self.0
+            .write(move |tx| {
+                let (id, now) = (Uuid::now_v7(), row::now());
+                let NewRoomMessage {
+                    identity,
+                    is_response,
+                    waiting,
+                    body,
+                } = message;
+                let text = row::json("room message", &body)?;
+                tx.execute(
+                    "INSERT INTO room_message
+                     (room, id, identity, is_response, waiting, body, written_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    parameters![
+                        room,
+                        id.to_string(),
+                        identity,
+                        is_response,
+                        waiting,
+                        text,
+                        now
+                    ],
+                )?;
+                tx.execute(
+                    "DELETE FROM room_message WHERE room = ?1 AND position <=
+                     (SELECT position FROM room_message WHERE room = ?1
+                      ORDER BY position DESC LIMIT 1 OFFSET ?2)",
+                    parameters![room, KEPT],
+                )?;
+                Ok(RoomMessage {
+                    id,
+                    identity,
+                    is_response,
+                    body,
+                    at: row::read_time(now)?,
+                    edited_at: None,
+                })
+            })
+            .await
     }
 
     /// The newest `limit`, oldest first.
     pub async fn messages(&self, room: &str, limit: u32) -> Result<Vec<RoomMessage>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM room_message WHERE room = $1 ORDER BY position DESC LIMIT $2",
-        )
-        .bind(room.to_owned())
-        .bind(i64::from(limit))
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().rev().map(read).collect()
+        let room = room.to_owned();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM room_message WHERE room = ?1
+                              ORDER BY position DESC LIMIT ?2";
+                let rows = tx.query(select, parameters![room, limit])?;
+                rows.iter().rev().map(read).collect()
+            })
+            .await
     }
 
     pub async fn message(&self, room: &str, id: Uuid) -> Result<Option<RoomMessage>, StoreError> {
-        let row = sqlx::query("SELECT * FROM room_message WHERE room = $1 AND id = $2")
-            .bind(room.to_owned())
-            .bind(id.to_string())
-            .fetch_optional(&self.0.readers)
-            .await?;
-        row.as_ref().map(read).transpose()
+        let room = room.to_owned();
+        self.0
+            .read(move |tx| {
+                let select = "SELECT * FROM room_message WHERE room = ?1 AND id = ?2";
+                let row = tx.query_optional(select, parameters![room, id.to_string()])?;
+                row.as_ref().map(read).transpose()
+            })
+            .await
     }
 
     /// Lays `fields` over the message; the whole of it, or `None` if there is no such message.
@@ -109,83 +118,82 @@ impl Rooms<'_> {
         id: Uuid,
         fields: Map<String, Json>,
     ) -> Result<Option<RoomMessage>, StoreError> {
-        let mut writer = self.begin().await?;
-        // Written first, so that the row is ours until the end.
-        let row = sqlx::query(
-            "UPDATE room_message SET edited_at = $3 WHERE room = $1 AND id = $2 RETURNING *",
-        )
-        .bind(room.to_owned())
-        .bind(id.to_string())
-        .bind(row::now())
-        .fetch_optional(writer.connection())
-        .await?;
-        let Some(mut message) = row.as_ref().map(read).transpose()? else {
-            writer.rollback().await?;
-            return Ok(None);
-        };
-        message.body.extend(fields);
-        sqlx::query("UPDATE room_message SET body = $3 WHERE room = $1 AND id = $2")
-            .bind(room.to_owned())
-            .bind(id.to_string())
-            .bind(row::json("room message", &message.body)?)
-            .execute(writer.connection())
-            .await?;
-        writer.commit().await?;
-        Ok(Some(message))
+        let (room, id) = (room.to_owned(), id.to_string());
+        self.0
+            .write(move |tx| {
+                // Written first, so that the row is ours until the end.
+                let edit = "UPDATE room_message SET edited_at = ?3
+                            WHERE room = ?1 AND id = ?2 RETURNING *";
+                let Some(row) = tx.query_optional(edit, parameters![room, id, row::now()])? else {
+                    return Ok(None);
+                };
+                let mut message = read(&row)?;
+                message.body.extend(fields);
+                let body = row::json("room message", &message.body)?;
+                let write = "UPDATE room_message SET body = ?3 WHERE room = ?1 AND id = ?2";
+                tx.execute(write, parameters![room, id, body])?;
+                Ok(Some(message))
+            })
+            .await
     }
 
     /// Which of them were there.
     pub async fn remove(&self, room: &str, ids: &[Uuid]) -> Result<Vec<Uuid>, StoreError> {
-        let mut writer = self.begin().await?;
-        let mut removed = Vec::new();
-        for id in ids {
-            let delete = sqlx::query("DELETE FROM room_message WHERE room = $1 AND id = $2");
-            let delete = delete.bind(room.to_owned()).bind(id.to_string());
-            if delete.execute(writer.connection()).await?.rows_affected() > 0 {
-                removed.push(*id);
-            }
-        }
-        writer.commit().await?;
-        Ok(removed)
+        let (room, ids) = (room.to_owned(), ids.to_vec());
+        self.0
+            .write(move |tx| {
+                let mut removed = Vec::new();
+                for id in ids {
+                    let remove = "DELETE FROM room_message WHERE room = ?1 AND id = ?2";
+                    if tx.writes_one(remove, parameters![room, id.to_string()])? {
+                        removed.push(id);
+                    }
+                }
+                Ok(removed)
+            })
+            .await
     }
 
     /// All requests, or all responses; how many there were.
     pub async fn clear(&self, room: &str, responses: bool) -> Result<u64, StoreError> {
-        let mut writer = self.0.writer().await?;
-        let cleared = sqlx::query("DELETE FROM room_message WHERE room = $1 AND is_response = $2")
-            .bind(room.to_owned())
-            .bind(row::flag(responses))
-            .execute(writer.connection())
-            .await?;
-        writer.release();
-        Ok(cleared.rows_affected())
+        let room = room.to_owned();
+        self.0
+            .write(move |tx| {
+                let clear = "DELETE FROM room_message WHERE room = ?1 AND is_response = ?2";
+                Ok(tx.execute(clear, parameters![room, responses])?)
+            })
+            .await
     }
 
     /// What waits for the host, which then waits no longer; oldest first.
     pub async fn submit(&self, room: &str) -> Result<Vec<RoomMessage>, StoreError> {
-        let mut writer = self.begin().await?;
-        let rows = sqlx::query(
-            "SELECT * FROM room_message WHERE room = $1 AND waiting = 1 ORDER BY position",
-        )
-        .bind(room.to_owned())
-        .fetch_all(writer.connection())
-        .await?;
-        sqlx::query("UPDATE room_message SET waiting = 0 WHERE room = $1 AND waiting = 1")
-            .bind(room.to_owned())
-            .execute(writer.connection())
-            .await?;
-        writer.commit().await?;
-        rows.iter().map(read).collect()
+        let room = room.to_owned();
+        self.0
+            .write(move |tx| {
+                let submit = "UPDATE room_message SET waiting = 0
+                              WHERE room = ?1 AND waiting = 1 RETURNING *";
+                let rows = tx.query(submit, parameters![room])?;
+                // They come back in no order.
+                let placed = rows
+                    .iter()
+                    .map(|row| Ok((get::<i64>(row, "position")?, read(row)?)));
+                let placed: BTreeMap<_, _> = placed.collect::<Result<_, StoreError>>()?;
+                Ok(placed.into_values().collect())
+            })
+            .await
     }
 }
 
-fn read(row: &AnyRow) -> Result<RoomMessage, StoreError> {
+fn read(row: &Row) -> Result<RoomMessage, StoreError> {
     let edited_at: Option<i64> = get(row, "edited_at")?;
+    let id: String = get(row, "id")?;
     Ok(RoomMessage {
-        id: row::read_uuid(get(row, "id")?)?,
+        id: id
+            .parse()
+            .map_err(|error| StoreError::damaged("room message", error))?,
         identity: get(row, "identity")?,
         is_response: row::read_flag(get(row, "is_response")?),
-        body: row::read_json("room message", get(row, "body")?)?,
+        body: row::read_json("room message", &get::<String>(row, "body")?)?,
         at: row::read_time(get(row, "written_at")?)?,
         edited_at: edited_at.map(row::read_time).transpose()?,
     })

@@ -3,13 +3,13 @@
 
 use callgate_contract::SessionKey;
 use jiff::Timestamp;
-use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use super::{MAX_TIMER_TEXT, Timers, check_room};
 use crate::{
     StoreError,
     row::{self, get},
+    tx::{Row, parameters},
 };
 
 /// Bytes of what goes along.
@@ -42,72 +42,82 @@ impl Timers<'_> {
             }
             _ => {}
         }
-        let mut writer = self.0.writer().await?;
-        writer.begin().await?;
-        let set = sqlx::query(
-            "INSERT INTO timer (id, session, user_name, due_at, text, created_at, state,
-                                flavour, plugin, name, payload, cron, timezone)
-             VALUES ($1, $2, '', $3, $4, $5, 'waiting', $6, $7, $8, $9, $10, $11)
-             ON CONFLICT (id) DO UPDATE SET
-                 session = excluded.session, due_at = excluded.due_at, text = excluded.text,
-                 state = 'waiting', plugin = excluded.plugin, name = excluded.name,
-                 payload = excluded.payload, cron = excluded.cron, timezone = excluded.timezone
-             WHERE timer.flavour = excluded.flavour",
-        )
-        .bind(timer.id.to_string())
-        .bind(timer.session.to_string())
-        .bind(timer.due_at.as_millisecond())
-        .bind(timer.text.clone().into_bytes())
-        .bind(row::now())
-        .bind(timer.flavour.clone())
-        .bind(timer.plugin.clone())
-        .bind(timer.name.clone())
-        .bind(timer.payload.clone())
-        .bind(timer.cron.clone())
-        .bind(timer.timezone.clone())
-        .execute(writer.connection())
-        .await?;
-        check_room(writer.connection(), &timer.session).await?;
-        writer.commit().await?;
-        Ok(set.rows_affected() == 1)
+        let timer = timer.clone();
+        self.0
+            .write(move |tx| {
+                let set = tx.writes_one(
+                    "INSERT INTO timer (id, session, user_name, due_at, text, created_at, state,
+                                        flavour, plugin, name, payload, cron, timezone)
+                     VALUES (?1, ?2, '', ?3, ?4, ?5, 'waiting', ?6, ?7, ?8, ?9, ?10, ?11)
+                     ON CONFLICT (id) DO UPDATE SET
+                         session = excluded.session, due_at = excluded.due_at,
+                         text = excluded.text, state = 'waiting', plugin = excluded.plugin,
+                         name = excluded.name, payload = excluded.payload,
+                         cron = excluded.cron, timezone = excluded.timezone
+                     WHERE timer.flavour = excluded.flavour",
+                    parameters![
+                        timer.id,
+                        timer.session.to_string(),
+                        timer.due_at.as_millisecond(),
+                        timer.text.as_bytes(),
+                        row::now(),
+                        timer.flavour,
+                        timer.plugin,
+                        timer.name,
+                        timer.payload,
+                        timer.cron,
+                        timer.timezone,
+                    ],
+                )?;
+                check_room(tx, &timer.session)?;
+                Ok(set)
+            })
+            .await
     }
 
     /// The waiting timers of a flavour, the next one first.
     pub async fn of_plugins(&self, flavour: &str) -> Result<Vec<PluginTimer>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM timer WHERE flavour = $1 AND state = 'waiting' ORDER BY due_at, id",
-        )
-        .bind(flavour.to_owned())
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        let flavour = flavour.to_owned();
+        self.0
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM timer WHERE flavour = ?1 AND state = 'waiting'
+                     ORDER BY due_at, id",
+                    parameters![flavour],
+                )?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// False if the flavour has no such timer waiting.
     pub async fn cancel_of_plugins(&self, flavour: &str, id: Uuid) -> Result<bool, StoreError> {
-        let mut writer = self.0.writer().await?;
-        let cancelled = sqlx::query(
-            "UPDATE timer SET state = 'cancelled'
-             WHERE id = $1 AND flavour = $2 AND state = 'waiting'",
-        )
-        .bind(id.to_string())
-        .bind(flavour.to_owned())
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        Ok(cancelled.rows_affected() == 1)
+        let flavour = flavour.to_owned();
+        self.0
+            .write(move |tx| {
+                let cancelled = tx.writes_one(
+                    "UPDATE timer SET state = 'cancelled'
+                     WHERE id = ?1 AND flavour = ?2 AND state = 'waiting'",
+                    parameters![id, flavour],
+                )?;
+                Ok(cancelled)
+            })
+            .await
     }
 
     /// Of plugins, those whose time has come, the longest overdue first.
     pub async fn due_for_plugins(&self, now: Timestamp) -> Result<Vec<PluginTimer>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM timer WHERE flavour IS NOT NULL AND state = 'waiting' AND due_at <= $1
-             ORDER BY due_at, id",
-        )
-        .bind(now.as_millisecond())
-        .fetch_all(&self.0.readers)
-        .await?;
-        rows.iter().map(read).collect()
+        self.0
+            .read(move |tx| {
+                let rows = tx.query(
+                    "SELECT * FROM timer
+                     WHERE flavour IS NOT NULL AND state = 'waiting' AND due_at <= ?1
+                     ORDER BY due_at, id",
+                    parameters![now.as_millisecond()],
+                )?;
+                rows.iter().map(read).collect()
+            })
+            .await
     }
 
     /// Takes the time that is due, and sets the next; false if another was faster.
@@ -116,31 +126,30 @@ impl Timers<'_> {
         timer: &PluginTimer,
         next: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
-        let mut writer = self.0.writer().await?;
+        let (id, due) = (timer.id, timer.due_at.as_millisecond());
         let state = if next.is_some() { "waiting" } else { "fired" };
-        let claimed = sqlx::query(
-            "UPDATE timer SET state = $1, due_at = $2
-             WHERE id = $3 AND state = 'waiting' AND due_at = $4",
-        )
-        .bind(state)
-        .bind(next.unwrap_or(timer.due_at).as_millisecond())
-        .bind(timer.id.to_string())
-        .bind(timer.due_at.as_millisecond())
-        .execute(writer.connection())
-        .await?;
-        writer.release();
-        Ok(claimed.rows_affected() == 1)
+        let next = next.map_or(due, Timestamp::as_millisecond);
+        self.0
+            .write(move |tx| {
+                let claimed = tx.writes_one(
+                    "UPDATE timer SET state = ?1, due_at = ?2
+                     WHERE id = ?3 AND state = 'waiting' AND due_at = ?4",
+                    parameters![state, next, id, due],
+                )?;
+                Ok(claimed)
+            })
+            .await
     }
 }
 
-fn read(row: &AnyRow) -> Result<PluginTimer, StoreError> {
+fn read(row: &Row) -> Result<PluginTimer, StoreError> {
     Ok(PluginTimer {
-        id: row::read_uuid(get(row, "id")?)?,
+        id: get(row, "id")?,
         flavour: get(row, "flavour")?,
         plugin: get(row, "plugin")?,
         name: get(row, "name")?,
         payload: get(row, "payload")?,
-        session: row::read_session(get(row, "session")?)?,
+        session: row::read_session(&get::<String>(row, "session")?)?,
         text: row::read_text("timer", get(row, "text")?)?,
         due_at: row::read_time(get(row, "due_at")?)?,
         cron: get(row, "cron")?,

@@ -1,6 +1,6 @@
 //! Values the tests share.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use callgate_contract::{
     Allowed, Change, Effect, JournalId, Kind, Message, Mode, Part, Role, SessionKey, Surface,
@@ -10,7 +10,9 @@ use callgate_store::{
     CallIntent, CallOutcome, Charge, Incoming, NewMessage, RunStart, Sender, Success, TurnEnd,
     TurnStart,
 };
+use callgate_testkit::Home;
 use serde_json::{Value as Json, json};
+use tokio_postgres::NoTls;
 
 pub fn session(id: &str) -> SessionKey {
     format!("cli:FriendMessage:{id}").parse().unwrap()
@@ -122,4 +124,33 @@ pub fn charge(usage: Usage, money: Option<u64>) -> Charge {
         usage: Some(Usage { money, ..usage }),
         ..Charge::default()
     }
+}
+
+/// What a statement finds in the database itself: text or bytes, the first column of every row.
+pub async fn ask(home: &Home, sql: &str) -> Vec<Vec<u8>> {
+    match home.options().url {
+        None => ask_sqlite(&home.data().join("callgate.db"), sql),
+        Some(url) => ask_postgres(&url, sql).await,
+    }
+}
+
+fn ask_sqlite(path: &Path, sql: &str) -> Vec<Vec<u8>> {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let mut statement = connection.prepare(sql).unwrap();
+    let bytes =
+        |row: &rusqlite::Row<'_>| Ok(row.get_ref(0)?.as_bytes_or_null()?.map(<[u8]>::to_vec));
+    let rows = statement.query_map([], bytes).unwrap();
+    rows.filter_map(Result::unwrap).collect()
+}
+
+async fn ask_postgres(url: &str, sql: &str) -> Vec<Vec<u8>> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    // Ends with the client.
+    tokio::spawn(connection);
+    let rows = client.query(sql, &[]).await.unwrap();
+    let bytes = |row: &tokio_postgres::Row| match row.try_get::<_, Option<String>>(0) {
+        Ok(text) => text.map(String::into_bytes),
+        Err(_) => row.get(0),
+    };
+    rows.iter().filter_map(bytes).collect()
 }
