@@ -235,13 +235,13 @@ impl From<StoreError> for ServiceError {
             | E::TimerSize { .. }
             | E::RoomName
             | E::TooMany { .. } => ServiceError::invalid(text, Hint::None),
-            E::Engine { .. } => {
+            E::Engine { .. } | E::Address(_) => {
                 ServiceError::refused(text, "set database.url, or leave it out for SQLite")
             }
             E::Directory { .. } => {
                 ServiceError::refused(text, "choose another data directory, or mend this one")
             }
-            E::Migration(_) | E::Damaged { .. } => ServiceError::new(
+            E::Newer { .. } | E::Damaged { .. } => ServiceError::new(
                 ErrorCode::Internal,
                 text,
                 "use the version of callgate that wrote this data, or another data directory",

@@ -166,7 +166,7 @@ CREATE TABLE model_request (
     id {id},
     -- NULL outside of turns, such as for a summary made before one.
     turn {bytes},
-    -- Which round of the turn; NULL for what its methods asked for.
+    -- Which round of the turn; NULL for what its methods asked for, and once the round is forgotten.
     round BIGINT,
     session TEXT NOT NULL,
     user_name TEXT NOT NULL,

@@ -201,10 +201,7 @@ impl QueuedMessages<'_> {
 
     /// What could not be delivered is anybody's again.
     async fn unclaim(&self, session: Option<&SessionKey>) -> Result<(), StoreError> {
-        let (life, session) = (
-            self.0.instance.life,
-            session.map(SessionKey::to_string),
-        );
+        let (life, session) = (self.0.instance.life, session.map(SessionKey::to_string));
         self.0
             .write(move |tx| {
                 tx.execute(

@@ -89,10 +89,6 @@ pub(crate) fn read_count(what: &'static str, number: i64) -> Result<u64, StoreEr
     u64::try_from(number).map_err(|error| StoreError::damaged(what, error))
 }
 
-pub(crate) fn flag(set: bool) -> i64 {
-    i64::from(set)
-}
-
 pub(crate) fn read_flag(number: i64) -> bool {
     number != 0
 }

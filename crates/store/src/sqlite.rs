@@ -20,12 +20,7 @@ use std::{
 use parking_lot::Mutex;
 
 use self::{connection::SqliteConnection, housekeeping::Housekeeper, queue::Queue};
-use crate::{
-    DatabaseError, Durability, StoreError,
-    counts::Counts,
-    job::Job,
-    tx::Tx,
-};
+use crate::{DatabaseError, Durability, StoreError, counts::Counts, job::Job, tx::Tx};
 
 /// Readers that are kept open while nobody reads.
 const IDLE_READERS: usize = 4;

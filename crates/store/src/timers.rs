@@ -153,7 +153,7 @@ fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow
         hidden: false,
         mentioned: true,
     };
-    let arrival = log::insert_incoming(tx, &incoming, Reception::default(), holder)?;
+    let arrival = log::insert_incoming(tx, incoming, Reception::default(), holder)?;
     crash_point("timer.before_fire_commit");
     Ok(Some(arrival.row))
 }

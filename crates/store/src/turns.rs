@@ -169,9 +169,7 @@ fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(),
             holder,
         ],
     )?;
-    inserted
-        .then_some(())
-        .ok_or(StoreError::TurnBegun(turn.id))
+    inserted.then_some(()).ok_or(StoreError::TurnBegun(turn.id))
 }
 
 fn answer(

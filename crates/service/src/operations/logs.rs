@@ -31,7 +31,6 @@ impl Operation for ListLogs {
         _: &Principal,
     ) -> Result<Self::Response, ServiceError> {
         let before = self.page.after()?;
-        let before = before.map(|number| u64::try_from(number).unwrap_or(0));
         let limit = self.page.limit() as usize;
         let logs = service.logs();
         let mut items = logs.read(before, limit + 1, |line| self.matches(line));

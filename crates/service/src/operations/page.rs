@@ -1,5 +1,7 @@
 //! What operations on collections share. Long lists come a page at a time. A cursor is opaque to callers: it says after which item to go on.
 
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
@@ -83,8 +85,8 @@ impl Page {
         Ok(List { items, next })
     }
 
-    /// The cursor as a number, for lists that the database cuts.
-    pub fn after(&self) -> Result<Option<i64>, ServiceError> {
+    /// The cursor read as an id, for lists that the database cuts.
+    pub fn after<T: FromStr>(&self) -> Result<Option<T>, ServiceError> {
         let read = |cursor: &String| cursor.parse().map_err(|_| stale());
         self.cursor.as_ref().map(read).transpose()
     }

@@ -148,7 +148,8 @@ impl Operation for UpdateSession {
         {
             service.store().personas().get(&persona).await?;
         }
-        let change = |settings: &mut SessionSettings| {
+        let session = self.session.clone();
+        let change = move |settings: &mut SessionSettings| {
             if let Some(model) = self.model {
                 settings.model = chosen(model);
             }
@@ -159,8 +160,8 @@ impl Operation for UpdateSession {
             settings.muted = self.muted.unwrap_or(settings.muted);
         };
         let settings = service.store().settings();
-        settings.change_session(&self.session, change).await?;
-        view(service, self.session).await
+        settings.change_session(&session, change).await?;
+        view(service, session).await
     }
 }
 

@@ -43,7 +43,8 @@ impl Operation for ListTurns {
         service: &Service,
         _: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        let (before, limit) = (self.page.cursor.as_deref(), self.page.limit());
+        let before = self.page.after()?.map(JournalId);
+        let limit = self.page.limit();
         let turns = service.store().turns();
         let mut found = turns
             .before(self.session.as_ref(), before, limit + 1)

@@ -54,7 +54,8 @@ pub(super) fn insert_recorded(
     let parameters: Vec<Parameter> = intent
         .parameters()
         .into_iter()
-        .chain(outcome.parameters()).collect();
+        .chain(outcome.parameters())
+        .collect();
     Ok(tx.writes_one(&INSERT, &parameters)?)
 }
 
@@ -71,7 +72,8 @@ pub(super) fn insert_all_recorded(
         let rows = rows.map(|(call, outcome)| Ok((Intent::of(call)?, Outcome::of(outcome)?)));
         let rows: Vec<(Intent, Outcome)> = rows.collect::<Result<_, StoreError>>()?;
         let values = rows.iter();
-        let values = values.flat_map(|(call, end)| call.parameters().into_iter().chain(end.parameters()));
+        let values =
+            values.flat_map(|(call, end)| call.parameters().into_iter().chain(end.parameters()));
         let values: Vec<Parameter> = values.collect();
         tx.execute(&INSERT, &values)?;
     }

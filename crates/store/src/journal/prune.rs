@@ -43,12 +43,12 @@ pub(super) fn prune(tx: &mut dyn Tx, keep: i64) -> Result<u64, StoreError> {
             erase(tx, table, column, OLD_TURNS, newest)?;
         }
         erase(tx, "call", "journal", ORPHANS, newest)?;
-        // What it cost stays.
-        let silence = format!(
-            "UPDATE model_request SET request = NULL, reply = NULL
-             WHERE turn IN ({OLD_TURNS}) AND (request IS NOT NULL OR reply IS NOT NULL)"
+        // What a round has cost stays; it is a round no longer.
+        let forget = format!(
+            "UPDATE model_request SET round = NULL, request = NULL, reply = NULL
+             WHERE turn IN ({OLD_TURNS}) AND round IS NOT NULL"
         );
-        tx.execute(&silence, parameters![newest])?;
+        tx.execute(&forget, parameters![newest])?;
     }
     Ok(pruned)
 }
@@ -62,11 +62,7 @@ fn beyond(
     tx.scalar(select, parameters![keep])
 }
 
-fn erase_runs(
-    tx: &mut dyn Tx,
-    runs: &'static str,
-    newest: JournalId,
-) -> Result<u64, StoreError> {
+fn erase_runs(tx: &mut dyn Tx, runs: &'static str, newest: JournalId) -> Result<u64, StoreError> {
     erase(tx, "call", "journal", runs, newest)?;
     erase(tx, "approval", "journal", runs, newest)?;
     erase(tx, "run", "journal", runs, newest)

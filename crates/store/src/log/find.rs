@@ -51,7 +51,11 @@ impl Log<'_> {
                         "message_id =",
                         query.message_id.parameter(),
                     ),
-                    (query.from.is_some(), "written_at >=", query.from.parameter()),
+                    (
+                        query.from.is_some(),
+                        "written_at >=",
+                        query.from.parameter(),
+                    ),
                     (
                         query.until.is_some(),
                         "written_at <=",
@@ -97,7 +101,8 @@ impl Log<'_> {
 
     /// Everybody who has spoken, by platform, in the order in which they first did.
     pub async fn speakers(&self) -> Result<Vec<Speaker>, StoreError> {
-        let select = "SELECT first.id AS first_id, log.session, log.sender, log.sender_name FROM log
+        let select =
+            "SELECT first.id AS first_id, log.session, log.sender, log.sender_name FROM log
              JOIN (SELECT MIN(id) AS id, MAX(id) AS last FROM log
                    WHERE sender IS NOT NULL GROUP BY session, sender) AS first
              ON log.id = first.last ORDER BY log.id";

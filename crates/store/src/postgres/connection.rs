@@ -177,8 +177,7 @@ impl PostgresConnection {
         let deadline = connected.deadline(self.patient);
         let (client, statement) = (&connected.client, &prepared.statement);
         let asked = if prepared.columns.is_empty() {
-            within(&self.runtime, deadline, client.execute(statement, &values))
-                .map(Asked::Written)
+            within(&self.runtime, deadline, client.execute(statement, &values)).map(Asked::Written)
         } else {
             within(&self.runtime, deadline, client.query(statement, &values))
                 .map(|rows| Asked::Rows(rows, prepared.columns))

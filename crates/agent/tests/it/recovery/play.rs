@@ -227,7 +227,7 @@ pub async fn begin(agent: &Agent, scenario: Scenario) {
     let store = agent.store().settings();
     // A setting, since what a caller overrules is not known to the process after the crash.
     let session = session();
-    let changed = store.change_session(&session, |settings| settings.mode = mode);
+    let changed = store.change_session(&session, move |settings| settings.mode = mode);
     changed.await.unwrap();
     let arrived = agent.arrive(
         incoming("ann", "please"),

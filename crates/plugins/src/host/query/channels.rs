@@ -118,7 +118,7 @@ pub(super) async fn update(
     };
     if active.is_some() || persona.is_some() {
         let sessions = store.settings();
-        let changed = sessions.change_session(&key, |settings| {
+        let changed = sessions.change_session(&key, move |settings| {
             if let Some(active) = active {
                 settings.muted = !active;
             }
