@@ -70,6 +70,23 @@ impl Agent {
         all.filter(move |listener| listener.points().contains(point))
     }
 
+    /// Does anybody hear of what a turn is about to ask, call or answer?
+    pub(crate) fn has_listeners(&self) -> bool {
+        let points = [
+            Points::COLLECT,
+            Points::BEFORE_MODEL,
+            Points::AFTER_MODEL,
+            Points::BEFORE_CALL,
+            Points::AFTER_CALL,
+            Points::BEFORE_ANSWER,
+        ];
+        let mut listeners = self.0.listeners.iter();
+        listeners.any(|listener| {
+            let heard = listener.points();
+            points.iter().any(|point| heard.contains(*point))
+        })
+    }
+
     pub(crate) fn packages(&self) -> &[String] {
         &self.0.packages
     }

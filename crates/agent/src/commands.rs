@@ -157,6 +157,7 @@ impl Agent {
             parts: vec![Part::text(text)],
         };
         let end = TurnEnd {
+            calls: false,
             stop: TurnStop::Answered,
             report: &json!({}),
             messages: &[],

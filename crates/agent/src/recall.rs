@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 
 use callgate_contract::{ConversationId, Messages};
-use callgate_store::{Conversation, HistoryRow};
+use callgate_store::{Conversation, NewMessage};
 use parking_lot::Mutex;
+use serde_json::Value as Json;
 
 use crate::{Agent, TurnError, history::from_json, tokens};
 
@@ -55,6 +56,20 @@ impl Histories {
         let entry = kept.entries.remove(&id)?;
         kept.tokens -= entry.history.tokens;
         Some(entry)
+    }
+
+    /// A turn has added these messages, up to the position `last`. What is known of a history that has
+    /// grown otherwise as well is read on when it is next asked for.
+    pub(crate) fn appended(&self, id: ConversationId, last: u64, messages: &[NewMessage]) {
+        let Some(mut entry) = self.take(id) else {
+            return;
+        };
+        if entry.extent.1 + messages.len() as u64 == last {
+            entry.extent.1 = last;
+            let new = messages.iter().map(|new| &new.message);
+            add(&mut entry.history, new);
+        }
+        self.put(id, entry.extent, entry.history);
     }
 
     fn put(&self, id: ConversationId, extent: (u64, u64), history: History) {
@@ -110,7 +125,7 @@ impl Agent {
         }
         let last = new.last().map_or(last, |row| row.position);
         let mut history = entry.history;
-        add(&mut history, &new);
+        add(&mut history, new.iter().map(|row| &row.message));
         Ok(((first, last), history))
     }
 
@@ -126,16 +141,14 @@ impl Agent {
         let newest = rows.iter().map(|row| row.position).max().unwrap_or(0);
         let (first, last) = conversation.extent;
         let mut history = History::default();
-        add(&mut history, &rows);
+        add(&mut history, rows.iter().map(|row| &row.message));
         Ok(((first, last.max(newest)), history))
     }
 }
 
-fn add(history: &mut History, rows: &[HistoryRow]) {
-    let messages = rows.iter().filter_map(|row| from_json(&row.message));
-    history.messages.extend(messages);
-    let tokens = rows
-        .iter()
-        .map(|row| tokens::estimate(&row.message.to_string()));
-    history.tokens += tokens.sum::<usize>();
+fn add<'a>(history: &mut History, messages: impl Iterator<Item = &'a Json>) {
+    for message in messages {
+        history.messages.extend(from_json(message));
+        history.tokens += tokens::estimate(&message.to_string());
+    }
 }

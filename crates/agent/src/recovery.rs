@@ -232,6 +232,7 @@ impl Agent {
 
     async fn abandon(&self, turn: JournalId) -> Result<(), TurnError> {
         let end = TurnEnd {
+            calls: true,
             stop: TurnStop::Cancelled,
             report: &json!({ "error": "the process ended while it ran" }),
             messages: &[],
@@ -240,7 +241,7 @@ impl Agent {
         };
         match self.store().turns().finish(turn, end).await {
             // It came to its own end meanwhile.
-            Ok(()) | Err(StoreError::TurnFinished(_)) => Ok(()),
+            Ok(_) | Err(StoreError::TurnFinished(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -258,6 +259,7 @@ impl Agent {
             parts: vec![Part::text(texts::cannot_go_on(error))],
         };
         let end = TurnEnd {
+            calls: true,
             stop: TurnStop::Error,
             report: &json!({ "error": error.to_string() }),
             messages: &[],
@@ -265,7 +267,7 @@ impl Agent {
             elapsed: std::time::Duration::ZERO,
         };
         match self.store().turns().finish(turn, end).await {
-            Ok(()) => {
+            Ok(_) => {
                 self.deliver(session).await;
                 Ok(())
             }

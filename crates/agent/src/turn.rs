@@ -39,7 +39,7 @@ use callgate_contract::{
     Caller, Cancel, Contribution, ConversationId, Grant, JournalId, Mode, ModelMessage,
     ModelRequest, NamedModel, Part, Role, SessionKey, TurnFacts, TurnStop, Usage,
 };
-use callgate_store::{LogRow, Persona, Round, Run};
+use callgate_store::{Lease, LogRow, Persona, Round, Run, Surroundings, TurnStart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tracing::{Instrument, Span};
@@ -75,6 +75,22 @@ pub struct TurnAsk {
     pub(crate) options: TurnOptions,
     pub watch: Watch,
     pub cancel: Cancel,
+    pub(crate) known: Known,
+}
+
+/// What is known of the session when a turn begins, so that nobody need look.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// What the user is called there.
+    pub(crate) nickname: Option<String>,
+    pub(crate) surroundings: Surroundings,
+}
+
+/// A turn that is not on record yet: it is with its first round.
+struct Unbegun {
+    lease: Option<Lease>,
+    start: TurnStart,
+    rows: Vec<i64>,
 }
 
 /// The caller on whose behalf a sub-agent works: its grant and depth are inherited.
@@ -166,6 +182,8 @@ pub(crate) struct Turn {
     began: Instant,
     /// `None` where nothing of it is on record, or all of it.
     work: Option<Work>,
+    unbegun: Option<Unbegun>,
+    known: Known,
 }
 
 impl Turn {

@@ -117,4 +117,10 @@ pub enum Change {
 /// always with the same `id`.
 pub trait Outbox: Send + Sync {
     fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>>;
+
+    /// Does a message that is delivered twice under one id do no harm there? Then a crash just after
+    /// its delivery may repeat it, and marking it costs less.
+    fn may_repeat(&self, _: &SessionKey) -> bool {
+        false
+    }
 }

@@ -226,7 +226,10 @@ impl Gate {
                 ..done.outcome
             }),
             Err(error) if !kept => Err(error),
-            result => self.record(name, intent, result, micros).await,
+            result => {
+                let soon = caller.surface == Surface::ToolCall;
+                self.record(name, intent, result, micros, soon).await
+            }
         }
     }
 }

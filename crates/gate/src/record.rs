@@ -76,13 +76,14 @@ impl Gate {
     }
 
     /// Makes the outcome durable: with the rows it changes in one transaction, or soon where the
-    /// call may be repeated. Only then may the caller hear of it.
+    /// call may be repeated, and with `soon`: a tool loop writes again before it does anything else.
     pub(crate) async fn record(
         &self,
         name: &str,
         intent: CallIntent,
         mut result: Result<Done, CallError>,
         micros: u64,
+        soon: bool,
     ) -> Result<Outcome, CallError> {
         let detail = result.as_ref().err().and_then(CallError::detail);
         let detail = detail.map(str::to_owned);
@@ -98,10 +99,10 @@ impl Gate {
         let journal = self.store().journal();
         let (id, sequence) = (intent.journal, intent.sequence);
         let begun = intent.effect == Effect::Effectful;
-        let recorded = if begun {
-            journal.outcome(id, sequence, &outcome, changes).await
-        } else if changes.is_empty() {
+        let recorded = if changes.is_empty() && (soon || !begun) {
             journal.outcome_soon(intent, outcome).await
+        } else if begun {
+            journal.outcome(id, sequence, &outcome, changes).await
         } else {
             journal.record(&intent, &outcome, changes).await
         };

@@ -1,5 +1,5 @@
-//! [`Arrivals`]: has a message come in since somebody last looked? Asked before each round of each
-//! turn, so it costs no query.
+//! [`Arrivals`]: has a message come into a session, or gone out of it, since somebody last looked? Asked
+//! in each round of each turn, so it costs no query.
 
 use std::{
     hash::{BuildHasher, Hash, RandomState},

@@ -57,6 +57,27 @@ pub struct ConversationUpdate {
     pub persona: Option<String>,
 }
 
+/// What is asked of a session before it is answered, all at once.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// `None` if the session has none, or one that is gone.
+    pub conversation: Option<Conversation>,
+    /// It has, or had, further conversations.
+    pub others: bool,
+    pub notes: bool,
+}
+
+/// Nothing is known: whoever must know looks.
+impl Default for Surroundings {
+    fn default() -> Self {
+        Surroundings {
+            conversation: None,
+            others: true,
+            notes: true,
+        }
+    }
+}
+
 pub struct Conversations<'a>(pub(crate) &'a Database);
 
 impl Conversations<'_> {
@@ -102,6 +123,33 @@ impl Conversations<'_> {
     ) -> Result<Option<ConversationId>, StoreError> {
         let session = session.clone();
         self.0.read(move |tx| current(tx, &session)).await
+    }
+
+    /// The session's current conversation, and what else there is about the session.
+    pub async fn surroundings(&self, session: &SessionKey) -> Result<Surroundings, StoreError> {
+        let session = session.to_string();
+        self.0
+            .read(move |tx| {
+                let found = tx.query_optional(
+                    "SELECT conversation.*,
+                         EXISTS (SELECT 1 FROM conversation AS other
+                             WHERE other.session = ?1 AND other.id <> conversation.id) AS others,
+                         EXISTS (SELECT 1 FROM note WHERE note.session = ?1) AS notes
+                     FROM current_conversation AS it
+                     JOIN conversation ON conversation.id = it.conversation
+                     WHERE it.session = ?1 AND conversation.session = ?1 AND deleted_at IS NULL",
+                    parameters![session],
+                )?;
+                let Some(found) = found else {
+                    return Ok(Surroundings::default());
+                };
+                Ok(Surroundings {
+                    conversation: Some(read(&found)?),
+                    others: row::read_flag(get(&found, "others")?),
+                    notes: row::read_flag(get(&found, "notes")?),
+                })
+            })
+            .await
     }
 
     /// Of any session: for callers whose grant reaches beyond their own.

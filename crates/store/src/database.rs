@@ -3,6 +3,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use callgate_contract::Change;
 use tokio_postgres::Config;
 
 use crate::{
@@ -13,9 +14,9 @@ use crate::{
     job::job,
     journal::Buffer,
     keys::Handles,
-    outbox::Delivered,
     postgres::Postgres,
     row,
+    settings::SettingsCache,
     sqlite::Sqlite,
     tx::{Tx, parameters},
 };
@@ -23,10 +24,12 @@ use crate::{
 pub(crate) struct Database {
     pub(crate) engine: Engine,
     pub(crate) counts: Arc<Counts>,
-    /// Calls not yet written; shared with the writes that take them along.
+    /// What is not yet written; shared with the writes that take it along.
     pub(crate) buffer: Arc<Buffer>,
     pub(crate) arrivals: Arrivals,
-    pub(crate) delivered: Delivered,
+    /// Of messages put on their way, by session.
+    pub(crate) queued: Arrivals,
+    pub(crate) settings: SettingsCache,
     pub(crate) instance: Instance,
     pub(crate) key_handles: Handles,
 }
@@ -86,6 +89,24 @@ impl Database {
                 answer.get().await
             }
         }
+    }
+
+    /// After they are applied.
+    pub(crate) fn tell_queued(&self, changes: &[Change]) {
+        for change in changes {
+            if let Change::Send { message } = change {
+                self.queued.tell(&message.session);
+            }
+        }
+    }
+
+    /// Writes what is buffered, unless another write took it along.
+    pub(crate) async fn flush_scheduled(&self) -> Result<(), StoreError> {
+        self.buffer.is_scheduled_no_more();
+        if self.buffer.is_written() {
+            return Ok(());
+        }
+        self.write(|_| Ok(())).await
     }
 
     /// Takes what was erased out of the write-ahead log as well, where an engine has one of ours.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use callgate_contract::{Change, JournalId, Stop};
 use serde_json::Value as Json;
 
-pub(crate) use self::buffer::{Buffer, Taken};
+pub(crate) use self::buffer::{Buffer, Reply, Taken};
 pub(crate) use self::rows::clock_bytes;
 pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{
@@ -107,20 +107,22 @@ impl Journal {
         changes: &[Change],
         outcome: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        let (changes, holder) = (changes.to_vec(), self.database.holder());
+        let (applied, holder) = (changes.to_vec(), self.database.holder());
         self.write_to(journal, move |tx| {
             outcome(tx)?;
-            changes::apply(tx, journal, &changes, holder)?;
+            changes::apply(tx, journal, &applied, holder)?;
             crash_point("journal.before_outcome_commit");
             Ok(())
         })
         .await?;
+        self.database.tell_queued(changes);
         crash_point("journal.after_outcome");
         Ok(())
     }
 
-    /// For a call that may be repeated: kept in memory until the next durable write,
-    /// [`Journal::flush`] or [`Journal::finish`]. A call already on disk keeps its first outcome.
+    /// For a call that may be repeated, or is followed by another write at once: kept in memory until
+    /// the next durable write or [`Journal::flush`]. A call whose intent is on disk is completed; one
+    /// that has an outcome there keeps it.
     pub async fn outcome_soon(
         &self,
         call: CallIntent,
@@ -137,12 +139,7 @@ impl Journal {
         if self.database.buffer.is_written() {
             return Ok(());
         }
-        self.database
-            .write(|_| {
-                crash_point("journal.before_flush_commit");
-                Ok(())
-            })
-            .await?;
+        self.database.write(|_| Ok(())).await?;
         crash_point("journal.after_flush");
         Ok(())
     }

@@ -53,6 +53,7 @@ pub use clients::{Client, ClientState, Clients, NewClient};
 pub use control::{ControlError, Events, request};
 pub use conversations::{
     Conversation, ConversationUpdate, Conversations, HistoryRow, NewConversation, NewMessage,
+    Surroundings,
 };
 pub use costs::{Charge, CostBy, CostLine, CostSum, Costs, Expense};
 pub use counts::StatementCounts;

@@ -74,7 +74,8 @@ impl Store {
             counts,
             buffer: Arc::default(),
             arrivals: Default::default(),
-            delivered: Default::default(),
+            queued: Default::default(),
+            settings: Default::default(),
             instance: Instance::at(&options.data, options.term)?,
             key_handles: Default::default(),
         };

@@ -3,10 +3,9 @@
 //! that share a database each hands over what it claimed, and a claim holds as long as its claimer
 //! lives.
 
-use std::collections::BTreeSet;
+use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{JournalId, Message, Outbox, SessionKey};
-use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::{
@@ -53,7 +52,10 @@ const CLAIM: &str = "UPDATE outbox SET claimed_by = ?1
            WHERE older.session = outbox.session
              AND older.id <= outbox.id AND older.claimed_by <> ?1 AND instance.ends_at > ?2)";
 
-pub struct QueuedMessages<'a>(pub(crate) &'a Database);
+/// Until a mark is written that no other write took along.
+const SOON: Duration = Duration::from_millis(20);
+
+pub struct QueuedMessages<'a>(pub(crate) &'a Arc<Database>);
 
 impl QueuedMessages<'_> {
     /// Oldest first; of all sessions where `session` is `None`.
@@ -81,16 +83,23 @@ impl QueuedMessages<'_> {
         message: &Message,
         recorded: bool,
     ) -> Result<(), StoreError> {
-        let (message, holder) = (message.clone(), self.0.holder());
+        let (queued, holder) = (message.clone(), self.0.holder());
         self.0
             .write(move |tx| {
                 if recorded {
-                    let (session, role) = (&message.session, LogRole::Assistant);
-                    log::append(tx, Some(journal), session, role, &message.parts)?;
+                    let (session, role) = (&queued.session, LogRole::Assistant);
+                    log::append(tx, Some(journal), session, role, &queued.parts)?;
                 }
-                queue(tx, &message, holder)
+                queue(tx, &queued, holder)
             })
-            .await
+            .await?;
+        self.0.queued.tell(&message.session);
+        Ok(())
+    }
+
+    /// Another number than before whenever this process has put a message of the session on its way.
+    pub fn queued(&self, session: &SessionKey) -> u64 {
+        self.0.queued.count(session)
     }
 
     /// Sessions in which an instance that is gone has left messages.
@@ -121,13 +130,16 @@ impl QueuedMessages<'_> {
     ) -> Result<Deliveries, StoreError> {
         let mut done = Deliveries::default();
         let mut stuck: Vec<SessionKey> = Vec::new();
-        // Again after each round: another instance leaves us what it wrote meanwhile.
         loop {
+            // Looked for first: what is marked meanwhile is not among the pending ones.
+            let known = self.0.buffer.delivered();
             let mut claimed = self.pending(session).await?;
             if !claimed.is_empty() && self.0.is_shared() {
                 claimed = self.claim(session).await?;
             }
-            claimed.retain(|pending| !stuck.contains(&pending.message.session));
+            claimed.retain(|pending| {
+                !known.contains(&pending.id) && !stuck.contains(&pending.message.session)
+            });
             if claimed.is_empty() {
                 break;
             }
@@ -135,16 +147,10 @@ impl QueuedMessages<'_> {
                 if stuck.contains(&message.session) || !self.is_ours(id).await? {
                     continue;
                 }
-                if self.0.delivered.contains(id) {
-                    // Only its mark failed.
-                    self.mark_delivered(id).await?;
-                    continue;
-                }
                 match outbox.deliver(id, &message).await {
                     Ok(()) => {
                         crash_point("outbox.after_delivery");
-                        self.0.delivered.add(id);
-                        self.mark_delivered(id).await?;
+                        self.mark(id, outbox.may_repeat(&message.session)).await?;
                         done.delivered += 1;
                     }
                     Err(reason) => {
@@ -153,11 +159,36 @@ impl QueuedMessages<'_> {
                     }
                 }
             }
+            // Whoever else of this process queues a message delivers it; another instance may leave us
+            // what it wrote meanwhile.
+            if !self.0.is_shared() {
+                break;
+            }
         }
         if !stuck.is_empty() && self.0.is_shared() {
             self.unclaim(session).await?;
         }
         Ok(done)
+    }
+
+    /// It was delivered. Where a repetition does no harm the mark waits for the next write.
+    async fn mark(&self, id: i64, soon: bool) -> Result<(), StoreError> {
+        // From here on it is known as delivered, also where the write fails.
+        self.0.buffer.push_delivered(id);
+        if soon && !self.0.is_shared() {
+            if self.0.buffer.schedules_flush() {
+                // A task of its own, since nobody else may write for long.
+                let database = Arc::clone(self.0);
+                tokio::spawn(async move {
+                    tokio::time::sleep(SOON).await;
+                    if let Err(error) = database.flush_scheduled().await {
+                        tracing::warn!(%error, "could not mark delivered messages; retrying with the next write");
+                    }
+                });
+            }
+            return Ok(());
+        }
+        self.0.write(|_| Ok(())).await
     }
 
     /// Oldest first. A message whose session has an older one in other hands is left to those, also
@@ -213,37 +244,14 @@ impl QueuedMessages<'_> {
             })
             .await
     }
-
-    /// It goes, since the log has it. Marking twice is harmless.
-    pub async fn mark_delivered(&self, id: i64) -> Result<(), StoreError> {
-        self.0
-            .write(move |tx| {
-                tx.execute("DELETE FROM outbox WHERE id = ?1", parameters![id])?;
-                Ok(())
-            })
-            .await?;
-        self.0.delivered.remove(id);
-        Ok(())
-    }
 }
 
-/// Messages that this process has delivered and could not mark so far: they are not delivered again.
-/// A mutex held for a look.
-#[derive(Default)]
-pub(crate) struct Delivered(Mutex<BTreeSet<i64>>);
-
-impl Delivered {
-    fn contains(&self, id: i64) -> bool {
-        self.0.lock().contains(&id)
+/// They go, since the log has them.
+pub(crate) fn forget(tx: &mut dyn Tx, delivered: &[i64]) -> Result<(), StoreError> {
+    for id in delivered {
+        tx.execute("DELETE FROM outbox WHERE id = ?1", parameters![*id])?;
     }
-
-    fn add(&self, id: i64) {
-        self.0.lock().insert(id);
-    }
-
-    fn remove(&self, id: i64) {
-        self.0.lock().remove(&id);
-    }
+    Ok(())
 }
 
 /// Whoever puts it on its way hands it over as well, unless that one ends before. `claimed_by` is none

@@ -1,6 +1,6 @@
 //! PostgreSQL: a thread that writes, and a few that read, each with a connection of its own. Closures run
-//! there and wait for the server there, so that no thread of the runtime ever does. Writes that wait at
-//! the same time share a transaction, as with SQLite.
+//! there and wait for the server there, so that no thread of the runtime ever does. One connection writes,
+//! so that what a process writes is on disk in the order of its asking.
 //! A server that went silent (a cut cable, a frozen machine, a firewall that forgot us) sends nothing, not
 //! even an error: every statement has a deadline, and a connection that missed one is left for a new one.
 
@@ -13,11 +13,9 @@ use parking_lot::Mutex;
 use tokio_postgres::Config;
 
 use self::connection::{Access, PostgresConnection};
-use crate::{DatabaseError, Durability, counts::Counts, job::Job, tx::Tx};
+use crate::{DatabaseError, Durability, counts::Counts, job::Job};
 
 const READERS: usize = 4;
-/// Writes that share a transaction: one that fails costs the others a round trip.
-const BATCH: usize = 64;
 
 /// Threads end when this is dropped, which closes their channels.
 pub(crate) struct Postgres {
@@ -82,51 +80,24 @@ fn read(connection: &mut PostgresConnection, jobs: &Mutex<mpsc::Receiver<Box<dyn
     }
 }
 
+/// One after the other, each in a transaction of its own: those that share one would hold each other's
+/// locks, and deadlock with another instance's.
 fn write(connection: &mut PostgresConnection, jobs: &mpsc::Receiver<Box<dyn Job>>) {
-    while let Ok(first) = jobs.recv() {
-        let mut batch = vec![first];
-        batch.extend(jobs.try_iter().take(BATCH - 1));
-        let committed = commit(connection, &mut batch);
-        for job in batch {
-            job.answer(committed.clone());
+    while let Ok(mut job) = jobs.recv() {
+        let committed = commit(connection, job.as_mut());
+        if committed.is_err() {
+            // What is left of it goes with the connection.
+            connection.leave();
         }
+        job.answer(committed);
     }
 }
 
-fn commit(
-    connection: &mut PostgresConnection,
-    jobs: &mut [Box<dyn Job>],
-) -> Result<(), DatabaseError> {
+fn commit(connection: &mut PostgresConnection, job: &mut dyn Job) -> Result<(), DatabaseError> {
     connection.begin()?;
-    let committed = run(connection, jobs);
-    if committed.is_err() {
-        // What is left of it goes with the connection.
-        connection.leave();
+    if job.run(connection) {
+        connection.end("COMMIT")
+    } else {
+        connection.end("ROLLBACK")
     }
-    committed
-}
-
-fn run(
-    connection: &mut PostgresConnection,
-    jobs: &mut [Box<dyn Job>],
-) -> Result<(), DatabaseError> {
-    match jobs {
-        [job] => {
-            if !job.run(connection) {
-                return connection.end("ROLLBACK");
-            }
-        }
-        jobs => {
-            for job in jobs {
-                connection.batch("SAVEPOINT job")?;
-                let ended = if job.run(connection) {
-                    "RELEASE job"
-                } else {
-                    "ROLLBACK TO job; RELEASE job"
-                };
-                connection.batch(ended)?;
-            }
-        }
-    }
-    connection.end("COMMIT")
 }

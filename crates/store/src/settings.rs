@@ -1,6 +1,8 @@
 //! Settings that people change while the product runs: each session's, and the operator's for all.
 //! Changes of one session's settings never lose each other.
 
+mod cache;
+
 use callgate_contract::{Mode, SessionKey};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
@@ -11,6 +13,8 @@ use crate::{
     row::{self, get},
     tx::{Row, parameters},
 };
+
+pub(crate) use self::cache::SettingsCache;
 
 pub(crate) const DEFAULT_PERSONA: &str = "persona.default";
 
@@ -41,14 +45,21 @@ impl Settings<'_> {
         &self,
         session: &SessionKey,
     ) -> Result<Versioned<SessionSettings>, StoreError> {
-        let session = session.to_string();
-        self.0
-            .read(move |tx| {
-                let select = "SELECT value, version FROM session_setting WHERE session = ?1";
-                let row = tx.query_optional(select, parameters![session])?;
-                row.as_ref().map_or_else(|| Ok(Versioned::default()), read)
-            })
-            .await
+        let cache = &self.0.settings.sessions;
+        let key = session.to_string();
+        let before = match cache.get(&key, self.0.is_shared()) {
+            Ok(known) => return Ok(known),
+            Err(before) => before,
+        };
+        let session = key.clone();
+        let read = self.0.read(move |tx| {
+            let select = "SELECT value, version FROM session_setting WHERE session = ?1";
+            let row = tx.query_optional(select, parameters![session])?;
+            row.as_ref().map_or_else(|| Ok(Versioned::default()), read)
+        });
+        let settings = read.await?;
+        cache.put(key, settings.clone(), before);
+        Ok(settings)
     }
 
     /// Reads, changes and writes in one transaction, whoever else does the same.
@@ -58,7 +69,9 @@ impl Settings<'_> {
         change: impl FnOnce(&mut SessionSettings) + Send + 'static,
     ) -> Result<Versioned<SessionSettings>, StoreError> {
         let session = session.to_string();
-        self.0
+        let key = session.clone();
+        let changed = self
+            .0
             .write(move |tx| {
                 // Written first, so that the row is ours until the end.
                 let row = tx.query_one(
@@ -74,44 +87,61 @@ impl Settings<'_> {
                 tx.execute(write, parameters![session, value])?;
                 Ok(settings)
             })
-            .await
+            .await;
+        self.0.settings.sessions.forget(&key);
+        changed
     }
 
     /// A setting of the operator's, for all sessions.
     pub async fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError> {
-        let name = name.to_owned();
-        let select = "SELECT value FROM setting WHERE name = ?1";
-        let value: Option<String> = self
-            .0
-            .read(move |tx| tx.scalar(select, parameters![name]))
-            .await?;
+        let value = self.text(name).await?;
         let read = |value: String| row::read_json("setting", &value);
         value.map(read).transpose()
     }
 
+    async fn text(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let cache = &self.0.settings.operator;
+        let before = match cache.get(name, self.0.is_shared()) {
+            Ok(known) => return Ok(known),
+            Err(before) => before,
+        };
+        let key = name.to_owned();
+        let select = "SELECT value FROM setting WHERE name = ?1";
+        let read = self.0.read(move |tx| tx.scalar(select, parameters![key]));
+        let value: Option<String> = read.await?;
+        cache.put(name.to_owned(), value.clone(), before);
+        Ok(value)
+    }
+
     pub async fn set<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
-        let (name, value) = (name.to_owned(), row::json("setting", value)?);
-        self.0
+        let (key, value) = (name.to_owned(), row::json("setting", value)?);
+        let set = self
+            .0
             .write(move |tx| {
                 tx.execute(
                     "INSERT INTO setting (name, value) VALUES (?1, ?2)
                      ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                    parameters![name, value],
+                    parameters![key, value],
                 )?;
                 Ok(())
             })
-            .await
+            .await;
+        self.0.settings.operator.forget(name);
+        set
     }
 
     /// Removing what was never set is harmless.
     pub async fn remove(&self, name: &str) -> Result<(), StoreError> {
-        let name = name.to_owned();
-        self.0
+        let key = name.to_owned();
+        let removed = self
+            .0
             .write(move |tx| {
-                tx.execute("DELETE FROM setting WHERE name = ?1", parameters![name])?;
+                tx.execute("DELETE FROM setting WHERE name = ?1", parameters![key])?;
                 Ok(())
             })
-            .await
+            .await;
+        self.0.settings.operator.forget(name);
+        removed
     }
 }
 

@@ -20,7 +20,9 @@ pub use self::{
 use crate::{
     Charge, Journal, Lease, StoreError, approvals, changes, conversations,
     costs::UsageColumns,
-    crash_point, log, row,
+    crash_point,
+    journal::Reply,
+    log, row,
     tx::{Tx, parameters},
 };
 
@@ -45,18 +47,38 @@ impl Turns<'_> {
         let (turn, answers, holder) = (turn.clone(), answers.to_vec(), database.holder());
         database
             .write(move |tx| {
-                if let Some(lease) = lease
-                    && !lease.holds(tx)?
-                {
-                    return Err(StoreError::Elsewhere(turn.id));
-                }
-                insert(tx, &turn, holder)?;
-                log::take(tx, turn.id, &answers)?;
+                begin(tx, lease, &turn, &answers, holder)?;
                 crash_point("turn.before_begin_commit");
                 Ok(())
             })
             .await?;
         crash_point("turn.after_begin");
+        Ok(())
+    }
+
+    /// The turn begins with its first round, in one transaction: [`Turns::begin_under`] and
+    /// [`Turns::asked`].
+    pub async fn begin_asking(
+        &self,
+        lease: Option<&Lease>,
+        turn: &TurnStart,
+        answers: &[i64],
+        request: Option<&Json>,
+    ) -> Result<(), StoreError> {
+        let (database, id) = (&self.0.database, turn.id);
+        let lease = lease.filter(|_| database.is_shared()).cloned();
+        let (turn, answers, holder) = (turn.clone(), answers.to_vec(), database.holder());
+        let request = request.map(Json::to_string);
+        database
+            .write(move |tx| {
+                begin(tx, lease, &turn, &answers, holder)?;
+                ask(tx, id, 1, request.as_deref())?;
+                crash_point("turn.before_begin_commit");
+                Ok(())
+            })
+            .await?;
+        crash_point("turn.after_begin");
+        crash_point("turn.after_asked");
         Ok(())
     }
 
@@ -69,23 +91,11 @@ impl Turns<'_> {
         request: Option<&Json>,
     ) -> Result<(), StoreError> {
         let request = request.map(Json::to_string);
-        let asked = self.0.write_to(turn, move |tx| {
-            Ok(tx.writes_one(
-                "INSERT INTO model_request (turn, round, session, user_name, model, request,
-                                            asked_at, attempts)
-                 SELECT id, ?2, session, user_name, model, ?3, ?4, 1 FROM turn WHERE id = ?1
-                 ON CONFLICT (turn, round) WHERE round IS NOT NULL
-                 DO UPDATE SET request = excluded.request, asked_at = excluded.asked_at,
-                     attempts = model_request.attempts + 1
-                 WHERE model_request.answered_at IS NULL",
-                parameters![turn, number, request, row::now()],
-            )?)
-        });
-        let asked = asked.await?;
+        self.0
+            .write_to(turn, move |tx| ask(tx, turn, number, request.as_deref()))
+            .await?;
         crash_point("turn.after_asked");
-        asked
-            .then_some(())
-            .ok_or(StoreError::AlreadyReplied { turn, number })
+        Ok(())
     }
 
     /// Durable when it returns, with what it cost: from here on the model is not asked again for
@@ -98,42 +108,85 @@ impl Turns<'_> {
         charge: &Charge,
     ) -> Result<(), StoreError> {
         crash_point("turn.before_reply");
-        let (reply, charge) = (reply.to_string(), charge.clone());
+        let reply = self.reply(turn, number, reply, charge);
         self.0
-            .write_to(turn, move |tx| answer(tx, turn, number, &reply, &charge))
+            .write_to(turn, move |tx| {
+                if write_reply(tx, &reply)? {
+                    return Ok(());
+                }
+                let select = "SELECT round FROM model_request WHERE turn = ?1 AND round = ?2";
+                Err(
+                    match tx.query_optional(select, parameters![turn, number])? {
+                        Some(_) => StoreError::AlreadyReplied { turn, number },
+                        None => StoreError::NeverAsked { turn, number },
+                    },
+                )
+            })
             .await?;
         crash_point("turn.after_reply");
         Ok(())
     }
 
+    /// The same with the next write: for whoever writes before anything is done with the reply. Of a
+    /// turn that another instance has taken over, or a round that has a reply, nothing is written.
+    pub fn reply_soon(&self, turn: JournalId, number: u32, reply: &Json, charge: &Charge) {
+        crash_point("turn.before_reply");
+        let reply = self.reply(turn, number, reply, charge);
+        self.0.database.buffer.push_reply(reply);
+    }
+
+    fn reply(&self, turn: JournalId, number: u32, reply: &Json, charge: &Charge) -> Reply {
+        Reply {
+            turn,
+            number,
+            reply: reply.to_string(),
+            charge: charge.clone(),
+            holder: self.0.database.holder(),
+        }
+    }
+
     /// Everything that comes of the turn, at once or not at all: its end, the messages that enter
     /// its conversation, the answer in the outbox. Refused once it has ended.
-    pub async fn finish(&self, turn: JournalId, end: TurnEnd<'_>) -> Result<(), StoreError> {
+    /// Returns the last position of its conversation, where it has one.
+    pub async fn finish(
+        &self,
+        turn: JournalId,
+        end: TurnEnd<'_>,
+    ) -> Result<Option<u64>, StoreError> {
         crash_point("turn.before_finish");
         let holder = self.0.database.holder();
-        let (messages, changes) = (end.messages.to_vec(), end.changes.to_vec());
+        let (messages, changes, calls) = (end.messages.to_vec(), end.changes.to_vec(), end.calls);
         let (stop, report) = (row::word(end.stop)?, end.report.to_string());
         let millis = i64::try_from(end.elapsed.as_millis()).unwrap_or(i64::MAX);
-        self.0
+        let last = self
+            .0
             .write_to(turn, move |tx| {
                 let Some(conversation) = close(tx, turn, &stop, &report, millis)? else {
                     return Err(read::not_open(tx, turn)?);
                 };
-                approvals::withdraw_all(tx, turn)?;
-                changes::apply(tx, turn, &changes, holder)?;
-                if let Some(conversation) = conversation
-                    && conversations::append(tx, conversation, Some(turn), &messages)?.is_none()
-                {
-                    // Of one deleted meanwhile nothing comes back: the answer still goes out, and
-                    // its text is kept nowhere else.
-                    conversations::erase(tx, conversation)?;
+                if calls {
+                    approvals::withdraw_all(tx, turn)?;
                 }
+                changes::apply(tx, turn, &changes, holder)?;
+                let last = match conversation {
+                    None => None,
+                    Some(id) => {
+                        let last = conversations::append(tx, id, Some(turn), &messages)?;
+                        if last.is_none() {
+                            // Of one deleted meanwhile nothing comes back: the answer still goes
+                            // out, and its text is kept nowhere else.
+                            conversations::erase(tx, id)?;
+                        }
+                        last
+                    }
+                };
                 crash_point("turn.before_finish_commit");
-                Ok(())
+                Ok(last)
             })
             .await?;
+        self.0.database.tell_queued(end.changes);
         crash_point("turn.after_finish");
-        Ok(())
+        Ok(last)
     }
 
     /// Every text of the turn goes; its id, hashes, counts and costs stay.
@@ -172,24 +225,59 @@ fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(),
     inserted.then_some(()).ok_or(StoreError::TurnBegun(turn.id))
 }
 
-fn answer(
+fn begin(
+    tx: &mut dyn Tx,
+    lease: Option<Lease>,
+    turn: &TurnStart,
+    answers: &[i64],
+    holder: Option<Uuid>,
+) -> Result<(), StoreError> {
+    if let Some(lease) = lease
+        && !lease.holds(tx)?
+    {
+        return Err(StoreError::Elsewhere(turn.id));
+    }
+    insert(tx, turn, holder)?;
+    log::take(tx, turn.id, answers)
+}
+
+fn ask(
     tx: &mut dyn Tx,
     turn: JournalId,
     number: u32,
-    reply: &str,
-    charge: &Charge,
+    request: Option<&str>,
 ) -> Result<(), StoreError> {
-    let usage = UsageColumns::of(charge);
-    let answered = tx.writes_one(
+    let asked = tx.writes_one(
+        "INSERT INTO model_request (turn, round, session, user_name, model, request, asked_at,
+                                    attempts)
+         SELECT id, ?2, session, user_name, model, ?3, ?4, 1 FROM turn WHERE id = ?1
+         ON CONFLICT (turn, round) WHERE round IS NOT NULL
+         DO UPDATE SET request = excluded.request, asked_at = excluded.asked_at,
+             attempts = model_request.attempts + 1
+         WHERE model_request.answered_at IS NULL",
+        parameters![turn, number, request, row::now()],
+    )?;
+    asked
+        .then_some(())
+        .ok_or(StoreError::AlreadyReplied { turn, number })
+}
+
+/// False if the round was never asked, has a reply, or is another instance's by now.
+pub(crate) fn write_reply(tx: &mut dyn Tx, reply: &Reply) -> Result<bool, StoreError> {
+    let Reply { turn, number, .. } = *reply;
+    let (charge, usage) = (&reply.charge, UsageColumns::of(&reply.charge));
+    Ok(tx.writes_one(
         "UPDATE model_request SET reply = ?3, reply_hash = ?4, answered_at = ?5, model = ?6,
              origin = ?7, method = ?8, tokens_in = ?9, cached = ?10, written = ?11,
              tokens_out = ?12, reasoning = ?13, money = ?14
-         WHERE turn = ?1 AND round = ?2 AND answered_at IS NULL",
+         WHERE turn = ?1 AND round = ?2 AND answered_at IS NULL
+           AND (?15 IS NULL OR EXISTS (
+               SELECT 1 FROM turn WHERE id = ?1 AND (holder IS NULL OR holder = ?15)))",
         parameters![
             turn,
             number,
-            reply,
-            row::hash(reply.as_bytes()),
+            reply.reply,
+            row::hash(reply.reply.as_bytes()),
             row::now(),
             charge.model,
             charge.origin,
@@ -200,18 +288,9 @@ fn answer(
             usage.tokens_out,
             usage.reasoning,
             usage.money,
+            reply.holder,
         ],
-    )?;
-    if answered {
-        return Ok(());
-    }
-    let select = "SELECT round FROM model_request WHERE turn = ?1 AND round = ?2";
-    Err(
-        match tx.query_optional(select, parameters![turn, number])? {
-            Some(_) => StoreError::AlreadyReplied { turn, number },
-            None => StoreError::NeverAsked { turn, number },
-        },
-    )
+    )?)
 }
 
 /// The turn's conversation, if it has one; `None` if the turn has ended, or is unknown.

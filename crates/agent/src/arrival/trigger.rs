@@ -2,13 +2,13 @@
 //! that waits, and persona, mode and model are chosen.
 
 use callgate_contract::{Cancel, ConversationId, Mode, Part, Role, SessionKey};
-use callgate_store::{Conversation, LogRow, Persona};
+use callgate_store::{Conversation, LogRow, Persona, Surroundings};
 
 use super::{Arrived, Override, lease::Leased, sessions::Answering};
 use crate::{
     Agent, TurnAsk, TurnError, Watch,
     compact::Asker,
-    turn::{TurnOptions, words_of},
+    turn::{Known, TurnOptions, words_of},
 };
 
 /// Why a turn begins.
@@ -143,10 +143,18 @@ impl Agent {
             Some(id) => self.store().conversations().get(id).await?,
             None => None,
         };
+        let mut surroundings = Surroundings::default();
         let conversation = match (trigger.apart, asked) {
             (true, _) => None,
             (false, Some(asked)) => Some(asked),
-            (false, None) => Some(self.conversation(&session).await?),
+            (false, None) => {
+                let conversations = self.store().conversations();
+                surroundings = conversations.surroundings(&session).await?;
+                match surroundings.conversation.take() {
+                    Some(current) => Some(current),
+                    None => Some(self.conversation(&session).await?),
+                }
+            }
         };
         let (persona, history) = match &conversation {
             Some(conversation) => {
@@ -160,6 +168,9 @@ impl Agent {
         let (mode, model) = self
             .chosen(&session, persona.as_ref(), trigger.overrule)
             .await?;
+        let senders = waiting.iter().rev().filter_map(|row| row.sender.as_ref());
+        let mut senders = senders.filter(|sender| sender.id == trigger.user);
+        let nickname = senders.next().map(|sender| sender.name.clone());
         let mut rows: Vec<i64> = waiting.iter().map(|row| row.id).collect();
         rows.extend(trigger.reserved.as_ref().map(|row| row.id));
         let mut said = waiting;
@@ -183,6 +194,10 @@ impl Agent {
             options: trigger.options,
             watch: trigger.watch,
             cancel: trigger.cancel,
+            known: Known {
+                nickname,
+                surroundings,
+            },
         })
     }
 

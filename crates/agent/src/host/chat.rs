@@ -13,7 +13,7 @@ use crate::{
     language::Language,
     nested::{cancel_below, to_the_end},
     texts,
-    turn::{Companion, NoReply, TurnOptions},
+    turn::{Companion, Known, NoReply, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -64,6 +64,7 @@ impl Agent {
             },
             watch: Watch::default(),
             cancel: cancel.clone(),
+            known: Known::default(),
         };
         let agent = self.clone();
         let asked = async move { agent.ask_once(ask, request).await };

@@ -18,7 +18,7 @@ use crate::{
     arrival::TurnTrigger,
     history::to_json,
     nested::{cancel_below, to_the_end},
-    turn::{Companion, Turn, TurnOptions},
+    turn::{Companion, Known, Turn, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -172,6 +172,7 @@ impl Agent {
             },
             watch: Watch::default(),
             cancel: cancel.clone(),
+            known: Known::default(),
         };
         let agent = self.clone();
         let looped = async move {

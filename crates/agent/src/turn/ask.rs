@@ -8,7 +8,7 @@ use callgate_contract::{
 use serde_json::Value as Json;
 use tracing::{Instrument, field::Empty};
 
-use super::{Turn, budget::is_cut_short};
+use super::{Turn, Unbegun, budget::is_cut_short};
 use crate::{TurnError, asked::Asked, host, parts, spending::Need};
 
 /// Why a round has no reply.
@@ -95,11 +95,19 @@ impl Turn {
         } else {
             None
         };
-        self.agent
-            .store()
-            .turns()
-            .asked(self.facts.turn, self.round, kept.as_ref())
-            .await?;
+        let turns = self.agent.store().turns();
+        match self.unbegun.take() {
+            Some(Unbegun { lease, start, rows }) => {
+                turns
+                    .begin_asking(lease.as_ref(), &start, &rows, kept.as_ref())
+                    .await?;
+            }
+            None => {
+                turns
+                    .asked(self.facts.turn, self.round, kept.as_ref())
+                    .await?;
+            }
+        }
         self.tell_round();
         let span = tracing::info_span!(
             "model",
@@ -127,11 +135,13 @@ impl Turn {
         }
         let json = serde_json::to_value(&reply).unwrap_or_default();
         let charge = self.charge(reply.model.as_deref().unwrap_or(&model.id), reply.usage);
-        self.agent
-            .store()
-            .turns()
-            .replied(self.facts.turn, self.round, &json, &charge)
-            .await?;
+        let (turns, turn) = (self.agent.store().turns(), self.facts.turn);
+        if self.is_seen() {
+            turns.replied(turn, self.round, &json, &charge).await?;
+        } else {
+            // What follows is a write: of a call, of a run or of the end.
+            turns.reply_soon(turn, self.round, &json, &charge);
+        }
         let cut = limit.filter(|limit| is_cut_short(&request, limit, &reply));
         Ok(match cut {
             Some(limit) => Err(NoReply::Budget(limit.reached)),

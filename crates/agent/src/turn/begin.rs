@@ -14,7 +14,7 @@ use callgate_store::{Lease, Persona, StoreError, TurnStart};
 use serde_json::{Value as Json, json};
 use tracing::Instrument;
 
-use super::{Turn, TurnAsk, TurnOptions, TurnReport, budget, declared::Declared};
+use super::{Known, Turn, TurnAsk, TurnOptions, TurnReport, Unbegun, budget, declared::Declared};
 use crate::{
     Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both, recall::History,
     record::Record,
@@ -53,7 +53,7 @@ impl Agent {
     ) -> Result<(TurnReport, Turn), TurnError> {
         let _going = self.sessions().under_way.enter();
         let parts = ask.parts.clone();
-        let mut turn = self.begin_under(lease, ask).await?;
+        let mut turn = self.prepare(lease, ask).await?;
         let span = turn.span();
         let report = turn.run(parts).instrument(span).await?;
         Ok((report, turn))
@@ -61,14 +61,22 @@ impl Agent {
 
     /// A turn that is on record and has not asked anything yet.
     pub(crate) async fn begin(&self, ask: TurnAsk) -> Result<Turn, TurnError> {
-        self.begin_under(None, ask).await
+        let mut turn = self.prepare(None, ask).await?;
+        turn.begin_now().await?;
+        Ok(turn)
     }
 
-    async fn begin_under(&self, lease: Option<&Lease>, ask: TurnAsk) -> Result<Turn, TurnError> {
+    /// On record unless nothing sees the turn before it asks: then it is with its first round.
+    async fn prepare(&self, lease: Option<&Lease>, ask: TurnAsk) -> Result<Turn, TurnError> {
         let returned = ask.options.returned.as_ref();
         let id = returned.map_or_else(JournalId::fresh, |asker| asker.id);
-        let newest = self.store().log().list(&ask.session, 1).await?;
-        let mark = newest.last().map_or(0, |row| row.id);
+        let mark = match ask.rows.iter().max() {
+            Some(newest) => *newest,
+            None => {
+                let newest = self.store().log().list(&ask.session, 1).await?;
+                newest.last().map_or(0, |row| row.id)
+            }
+        };
         let companion = ask.options.companion.as_ref();
         let hands_over = companion.is_some_and(|companion| companion.delivers);
         let start = TurnStart {
@@ -94,9 +102,12 @@ impl Agent {
                 "returned": returned.is_some(),
             }),
         };
-        let turns = self.store().turns();
         let work = self.works_on_turn(&start.session, id);
-        turns.begin_under(lease, &start, &ask.rows).await?;
+        let unbegun = Unbegun {
+            lease: lease.cloned(),
+            start: start.clone(),
+            rows: ask.rows,
+        };
         let grant = match (ask.parent, &ask.options.budget) {
             (Some(parent), _) => Some(parent.grant),
             (None, Some(budget)) => Some(Arc::new(Grant {
@@ -117,7 +128,12 @@ impl Agent {
         let brought = ask.options.history.clone().map(History::from);
         turn.history = brought.or(ask.history);
         turn.work = Some(work);
+        turn.unbegun = Some(unbegun);
+        turn.known = ask.known;
         turn.options = ask.options;
+        if turn.is_seen() {
+            turn.begin_now().await?;
+        }
         Ok(turn)
     }
 
@@ -204,6 +220,22 @@ fn persona_methods(persona: Option<&Persona>) -> Option<&[String]> {
 }
 
 impl Turn {
+    /// Puts the turn on record, if it is not.
+    pub(super) async fn begin_now(&mut self) -> Result<(), TurnError> {
+        if let Some(unbegun) = self.unbegun.take() {
+            let Unbegun { lease, start, rows } = unbegun;
+            let turns = self.agent.store().turns();
+            turns.begin_under(lease.as_ref(), &start, &rows).await?;
+        }
+        Ok(())
+    }
+
+    /// Do plugins see it between its beginning, its rounds and its end? What they are shown is on record
+    /// before.
+    pub(super) fn is_seen(&self) -> bool {
+        self.options.companion.is_some() || self.agent.has_listeners()
+    }
+
     pub(super) fn new(
         agent: Agent,
         start: TurnStart,
@@ -279,6 +311,8 @@ impl Turn {
             log_mark: mark_of(&start.plan),
             began: Instant::now(),
             work: None,
+            unbegun: None,
+            known: Known::default(),
         }
     }
 }

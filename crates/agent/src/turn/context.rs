@@ -38,6 +38,8 @@ impl Turn {
         let shows_chat = self.shows_chat();
         let rows = if shows_chat {
             self.own(self.rows(ROWS).await?).await?
+        } else if self.known.nickname.is_some() {
+            Vec::new()
         } else {
             self.rows(NEWEST).await?
         };
@@ -173,6 +175,9 @@ impl Turn {
         let Some(conversation) = self.facts.conversation else {
             return Ok(rows);
         };
+        if !self.known.surroundings.others {
+            return Ok(rows);
+        }
         let store = self.agent.store();
         let (turns, session) = (store.turns(), &self.facts.session);
         let mut elsewhere = turns.elsewhere(session, conversation, ROWS).await?;
@@ -181,10 +186,14 @@ impl Turn {
         }
         let history = store.conversations().history(conversation).await?;
         elsewhere.retain(|turn| !history.iter().any(|row| row.turn == Some(*turn)));
+        // What this turn answers is its own, also while that is not on record.
+        let answered = self.unbegun.as_ref().map_or(&[][..], |turn| &turn.rows);
         // What was said to people has no turn of its own: it follows what it answers.
         let mut theirs = false;
         rows.retain(|row| {
-            if let Some(turn) = row.turn {
+            if answered.contains(&row.id) {
+                theirs = false;
+            } else if let Some(turn) = row.turn {
                 theirs = elsewhere.contains(&turn);
             }
             !theirs
@@ -193,7 +202,11 @@ impl Turn {
     }
 
     async fn moment(&self, rows: &[LogRow]) -> Result<String, TurnError> {
-        let notes: Vec<StoredNote> = self.agent.store().notes().list(&self.facts.session).await?;
+        let notes: Vec<StoredNote> = if self.known.surroundings.notes {
+            self.agent.store().notes().list(&self.facts.session).await?
+        } else {
+            Vec::new()
+        };
         let shown: Vec<Note> = notes
             .iter()
             .map(|note| Note {
@@ -208,7 +221,10 @@ impl Turn {
             session: &self.facts.session,
             user: Person {
                 id: &self.facts.user,
-                nickname: sender.next().map_or("", |sender| &sender.name),
+                nickname: match (&self.known.nickname, sender.next()) {
+                    (Some(nickname), _) => nickname,
+                    (None, sender) => sender.map_or("", |sender| &sender.name),
+                },
             },
             notes: &shown,
             unread: 0,

@@ -73,18 +73,21 @@ impl Turn {
         if let Some(exchange) = exchange {
             json["exchange"] = exchange;
         }
+        self.begin_now().await?;
         let end = TurnEnd {
+            calls: self.calls > 0,
             stop,
             report: &json,
             messages: &messages,
             changes: &changes,
             elapsed: self.began.elapsed(),
         };
-        self.agent
-            .store()
-            .turns()
-            .finish(self.facts.turn, end)
-            .await?;
+        let turns = self.agent.store().turns();
+        let last = turns.finish(self.facts.turn, end).await?;
+        if let (Some(id), Some(last)) = (self.facts.conversation, last) {
+            let histories = &self.agent.sessions().histories;
+            histories.appended(id, last, &messages);
+        }
         self.end_work();
         if !self.is_returned() {
             self.agent.deliver(&self.facts.session).await;

@@ -78,9 +78,14 @@ impl Turn {
         self.tell_text(&reply.text).await;
         let (calls, left) = self.divided(reply.tool_calls);
         let harmless = self.are_harmless(&calls);
+        if harmless {
+            // They have no intent that would take the reply along.
+            self.agent.store().journal().flush().await?;
+        }
+        let queued = self.queued();
         let results = self.call_all(&calls, &methods, harmless).await?;
         self.demand_is_met();
-        if !harmless {
+        if self.queued() != queued {
             self.agent.deliver(&self.facts.session).await;
             self.tell_said(self.facts.turn).await?;
         }
@@ -113,6 +118,11 @@ impl Turn {
         } else {
             Next::Again
         })
+    }
+
+    /// Another number when the session was told something since.
+    fn queued(&self) -> u64 {
+        self.agent.store().outbox().queued(&self.facts.session)
     }
 
     /// No call can disturb another, or says anything to anybody.

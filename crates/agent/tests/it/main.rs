@@ -22,4 +22,5 @@ mod scene;
 mod search;
 mod seeds;
 mod stage;
+mod statements;
 mod turns;

@@ -3,7 +3,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -101,8 +104,9 @@ impl Model for Scripted {
     }
 }
 
+/// What was said; and whether it does no harm to say it twice.
 #[derive(Default)]
-pub struct Remembering(pub Mutex<Vec<String>>);
+pub struct Remembering(pub Mutex<Vec<String>>, pub AtomicBool);
 
 impl Outbox for Remembering {
     fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
@@ -114,6 +118,10 @@ impl Outbox for Remembering {
             self.0.lock().unwrap().push(text.collect());
             Ok(())
         })
+    }
+
+    fn may_repeat(&self, _: &SessionKey) -> bool {
+        self.1.load(Ordering::Relaxed)
     }
 }
 

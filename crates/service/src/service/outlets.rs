@@ -26,6 +26,11 @@ impl Outbox for Outlets {
             }
         })
     }
+
+    /// Whoever listens knows a message by its id; remote clients do not.
+    fn may_repeat(&self, session: &SessionKey) -> bool {
+        goes_with_its_response(session) || !self.remote.serves(session)
+    }
 }
 
 /// The platform of sessions whose messages are the response to a request.

@@ -1,47 +1,104 @@
-//! Calls not yet on disk, and the one way they get there: at the front of the next write.
+//! What is recorded soon: calls that may be repeated, replies of models, marks of deliveries. The one way
+//! it gets to disk is at the front of the next write, so that it costs no commit of its own.
 
 use std::sync::Arc;
 
+use callgate_contract::JournalId;
 use parking_lot::Mutex;
+use uuid::Uuid;
 
 use super::{CallIntent, CallOutcome, calls};
-use crate::{StoreError, tx::Tx};
+use crate::{Charge, StoreError, crash_point, outbox, turns, tx::Tx};
 
 /// Past these the buffer is written without waiting for a durable call.
 const MAX_CALLS: usize = 128;
 const MAX_BYTES: usize = 1 << 20;
 
+/// A reply of a model that is on record with the next write.
+pub(crate) struct Reply {
+    pub(crate) turn: JournalId,
+    pub(crate) number: u32,
+    pub(crate) reply: String,
+    pub(crate) charge: Charge,
+    /// The life that asked, where another one may have taken the turn over.
+    pub(crate) holder: Option<Uuid>,
+}
+
 /// A plain mutex: it is held for a push or a swap, never across an await.
 #[derive(Default)]
-pub(crate) struct Buffer(Mutex<Calls>);
+pub(crate) struct Buffer(Mutex<State>);
 
 #[derive(Default)]
-struct Calls {
-    calls: Vec<(CallIntent, CallOutcome)>,
+struct State {
+    waiting: Records,
     bytes: usize,
-    /// Calls taken out to be written, which are not on disk yet.
+    /// Records taken out to be written, which are not on disk yet.
     taken: usize,
+    /// Of those, messages that were delivered.
+    taken_delivered: Vec<i64>,
+    /// Somebody writes it soon.
+    scheduled: bool,
+}
+
+#[derive(Default)]
+struct Records {
+    replies: Vec<Reply>,
+    calls: Vec<(CallIntent, CallOutcome)>,
+    /// Messages of the outbox that were delivered.
+    delivered: Vec<i64>,
+}
+
+impl Records {
+    fn count(&self) -> usize {
+        self.replies.len() + self.calls.len() + self.delivered.len()
+    }
 }
 
 impl Buffer {
     /// Tells whether the buffer is full.
     pub(super) fn push(&self, call: CallIntent, outcome: CallOutcome) -> Result<bool, StoreError> {
         let mut buffer = self.0.lock();
-        if buffer.calls.iter().any(|(other, _)| same(other, &call)) {
+        let calls = &mut buffer.waiting.calls;
+        if calls.iter().any(|(other, _)| same(other, &call)) {
             return Err(StoreError::AlreadyRecorded {
                 journal: call.journal,
                 sequence: call.sequence,
             });
         }
-        buffer.bytes += call.arguments.len() + outcome.size();
-        buffer.calls.push((call, outcome));
-        Ok(buffer.calls.len() >= MAX_CALLS || buffer.bytes >= MAX_BYTES)
+        let bytes = call.arguments.len() + outcome.size();
+        calls.push((call, outcome));
+        let count = calls.len();
+        buffer.bytes += bytes;
+        Ok(count >= MAX_CALLS || buffer.bytes >= MAX_BYTES)
     }
 
-    /// True if every call is on disk.
-    pub(super) fn is_written(&self) -> bool {
+    pub(crate) fn push_reply(&self, reply: Reply) {
+        self.0.lock().waiting.replies.push(reply);
+    }
+
+    pub(crate) fn push_delivered(&self, message: i64) {
+        self.0.lock().waiting.delivered.push(message);
+    }
+
+    /// Messages that were delivered, and are not marked on disk.
+    pub(crate) fn delivered(&self) -> Vec<i64> {
+        let state = self.0.lock();
+        [&state.waiting.delivered[..], &state.taken_delivered[..]].concat()
+    }
+
+    /// True if the caller is to see to it that the buffer is written soon.
+    pub(crate) fn schedules_flush(&self) -> bool {
+        !std::mem::replace(&mut self.0.lock().scheduled, true)
+    }
+
+    pub(crate) fn is_scheduled_no_more(&self) {
+        self.0.lock().scheduled = false;
+    }
+
+    /// True if everything is on disk.
+    pub(crate) fn is_written(&self) -> bool {
         let buffer = self.0.lock();
-        buffer.calls.is_empty() && buffer.taken == 0
+        buffer.waiting.count() == 0 && buffer.taken == 0
     }
 }
 
@@ -58,24 +115,27 @@ impl CallOutcome {
     }
 }
 
-/// The buffered calls while they are being written. Unless the write commits they go back to the
-/// front of the buffer.
+/// Records while they are being written. Unless the write commits they go back to the front of the
+/// buffer.
 pub(crate) struct Taken {
     buffer: Arc<Buffer>,
-    calls: Vec<(CallIntent, CallOutcome)>,
+    records: Records,
     count: usize,
+    delivered: Vec<i64>,
 }
 
 impl Buffer {
     pub(crate) fn take(self: &Arc<Self>) -> Taken {
-        let mut held = self.0.lock();
-        let calls = std::mem::take(&mut held.calls);
-        let count = calls.len();
-        held.bytes = 0;
-        held.taken += count;
+        let mut state = self.0.lock();
+        let records = std::mem::take(&mut state.waiting);
+        let count = records.count();
+        state.bytes = 0;
+        state.taken += count;
+        state.taken_delivered.extend(&records.delivered);
         Taken {
             buffer: Arc::clone(self),
-            calls,
+            delivered: records.delivered.clone(),
+            records,
             count,
         }
     }
@@ -83,26 +143,44 @@ impl Buffer {
 
 impl Taken {
     pub(crate) fn write(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
-        calls::insert_all_recorded(tx, &self.calls)
+        for reply in &self.records.replies {
+            turns::write_reply(tx, reply)?;
+        }
+        calls::insert_all_recorded(tx, &self.records.calls)?;
+        outbox::forget(tx, &self.records.delivered)?;
+        if self.count > self.delivered.len() {
+            crash_point("journal.before_flush_commit");
+        }
+        Ok(())
     }
 
     /// The write is committed.
     pub(crate) fn are_written(mut self) {
-        self.calls.clear();
+        let records = std::mem::take(&mut self.records);
+        if !records.replies.is_empty() {
+            crash_point("turn.after_reply");
+        }
     }
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        let mut held = self.buffer.0.lock();
-        held.taken -= self.count;
-        if !self.calls.is_empty() {
-            let mut calls = std::mem::take(&mut self.calls);
-            // What came meanwhile follows; a call that came twice keeps its first outcome.
-            held.calls
-                .retain(|(new, _)| !calls.iter().any(|(old, _)| same(old, new)));
-            calls.append(&mut held.calls);
-            held.calls = calls;
+        let mut state = self.buffer.0.lock();
+        state.taken -= self.count;
+        let done = &self.delivered;
+        state.taken_delivered.retain(|id| !done.contains(id));
+        if self.records.count() == 0 {
+            return;
         }
+        let mut records = std::mem::take(&mut self.records);
+        let mut newer = std::mem::take(&mut state.waiting);
+        records.replies.append(&mut newer.replies);
+        // What came meanwhile follows; a call that came twice keeps its first outcome.
+        newer
+            .calls
+            .retain(|(new, _)| !records.calls.iter().any(|(old, _)| same(old, new)));
+        records.calls.append(&mut newer.calls);
+        records.delivered.append(&mut newer.delivered);
+        state.waiting = records;
     }
 }

@@ -56,6 +56,8 @@ pub struct TurnEnd<'a> {
     pub messages: &'a [NewMessage],
     /// The answer among them.
     pub changes: &'a [Change],
+    /// It has made calls, which may have asked for approvals.
+    pub calls: bool,
     /// Time the turn worked, without the time it waited for approvals or a restart.
     pub elapsed: Duration,
 }
