@@ -36,7 +36,7 @@ pub use approvals::{
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
 };
 pub use calls::{CallMethod, CallResult};
-pub use capsules::WhichCapsule;
+pub use capsules::{ExportSession, ExportedSession, LeftOutFile, ReplayTurn};
 pub use clients::{
     ClientDecision, ClientStanding, ClientView, DecideClient, ListClients, ListRooms,
     RoomMemberView, RoomMembership, RoomView,
@@ -110,10 +110,12 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<StopTurn>(),
     NamedOperation::of::<DescribeSession>(),
     NamedOperation::of::<ForkSession>(),
+    NamedOperation::of::<ExportSession>(),
     NamedOperation::of::<SendMessage>(),
     NamedOperation::of::<PreviewPrompt>(),
     NamedOperation::of::<ListTurns>(),
     NamedOperation::of::<GetTurn>(),
+    NamedOperation::of::<ReplayTurn>(),
     NamedOperation::of::<ListMethods>(),
     NamedOperation::of::<GetMethod>(),
     NamedOperation::of::<CallMethod>(),

@@ -1,9 +1,7 @@
 //! What is asked over the control socket: operations by their names, and the few things that are followed
 //! while they go on.
 
-use std::path::PathBuf;
-
-use callgate_contract::{JournalId, SessionKey};
+use callgate_contract::SessionKey;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -37,12 +35,6 @@ pub enum Request {
     /// EventListener what goes out in a session, until the asker leaves.
     Listen {
         session: SessionKey,
-    },
-    /// Into a file of the asker's, who is the same user.
-    Export {
-        session: SessionKey,
-        turn: Option<JournalId>,
-        file: PathBuf,
     },
     /// From their files; also those that came or went since.
     ReloadPlugins {

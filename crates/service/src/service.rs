@@ -3,7 +3,6 @@
 
 mod approvals;
 mod calls;
-mod capsules;
 mod mcp;
 mod models;
 mod operations;
@@ -302,11 +301,6 @@ impl Service {
                 Ok(json!(sent.await?.map(TurnSummaryLine::from)))
             }
             Request::Listen { session } => match self.listen(&session, observer).await? {},
-            Request::Export {
-                session,
-                turn,
-                file,
-            } => self.export(&session, turn, &file).await,
             Request::ReloadPlugins { name } => self.reload_plugins(name).await,
             Request::PluginErrors => Ok(self.plugin_errors().await),
             Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,

@@ -18,11 +18,9 @@ const KNOWN_GAPS: &[&str] = &[
     "DELETE /api/plugins/{id}: no schema",
     "GET /api/jobs/{id}: /result: anything",
     "GET /api/jobs: /items/*/result: anything",
-    "POST /api/capsules/replay: no schema",
     "POST /api/plugins/install: /result: anything",
     "POST /api/plugins/new: /result: anything",
     "POST /api/plugins/upload: /result: anything",
-    "POST /api/turns/{id}/replay: no schema",
 ];
 
 /// All that `/api/events` tells, but how far a call has come and that an answer begins anew.

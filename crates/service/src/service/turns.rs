@@ -27,7 +27,7 @@ impl Service {
     }
 
     /// Each persona is a method too; with none, no agent is needed to offer them.
-    pub(super) async fn offer_personas(&self) -> Result<(), ServiceError> {
+    pub(crate) async fn offer_personas(&self) -> Result<(), ServiceError> {
         if self.agent.get().is_none() && !self.store.personas().list().await?.is_empty() {
             self.agent().await?;
         }
