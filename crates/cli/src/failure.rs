@@ -68,6 +68,18 @@ fn hint_text(hint: &Hint) -> String {
         Hint::NewClientKey => {
             "`callgate key new --client ID` makes a key for it and hands the id over".to_owned()
         }
+        Hint::KnownProviders(names) => {
+            format!(
+                "those known are {}; others need --base-url",
+                names.join(", ")
+            )
+        }
+        Hint::GiveModelKey(variables) => format!(
+            "set {}, or give --key-env or --key-stdin",
+            variables.join(" or ")
+        ),
+        Hint::SetKeyVariable(name) => format!("export {name}=..., or give the key by --key-stdin"),
+        Hint::AddUnchecked(hint) => format!("{hint}; --no-check writes it down all the same"),
         Hint::Doctor => "run `callgate doctor` to see what is missing".to_owned(),
         other => other.to_string(),
     }

@@ -84,6 +84,14 @@ pub enum Hint {
     OtherNameOrReplace,
     /// Make a key for this client.
     NewClientKey,
+    /// Providers known by name; of another its address is needed.
+    KnownProviders(Vec<String>),
+    /// Set one of these variables, or give the model's key.
+    GiveModelKey(Vec<String>),
+    /// Set this variable, or give the model's key itself.
+    SetKeyVariable(String),
+    /// Do this, or add the model without asking it anything.
+    AddUnchecked(String),
     /// Have the machine examined.
     Doctor,
     /// The log says more than callers may know.
@@ -98,6 +106,15 @@ pub enum Hint {
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Hint::KnownProviders(names) => {
+                let names = names.join(", ");
+                return write!(f, "those known are {names}; give the address of any other");
+            }
+            Hint::GiveModelKey(variables) => {
+                return write!(f, "set {}, or give its key", variables.join(" or "));
+            }
+            Hint::SetKeyVariable(name) => return write!(f, "set {name}, or give the key itself"),
+            Hint::AddUnchecked(hint) => hint,
             Hint::None => "",
             Hint::Text(text) => text,
             Hint::List(_) => "look at the list of what there is",

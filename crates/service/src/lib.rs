@@ -11,7 +11,6 @@ mod jobs;
 mod live;
 mod logs;
 mod metrics;
-pub mod models;
 mod operation;
 pub mod operations;
 pub mod packages;

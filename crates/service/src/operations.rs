@@ -53,10 +53,10 @@ pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use logs::ListLogs;
 pub use mcp_servers::ListMcpServers;
 pub use messages::{SendMessage, SendMessageResponse, SentMessage, TurnSummaryLine};
-pub use methods::{GetMethod, ListMethods, MethodView};
+pub use methods::{GetMethod, ListMethods, MethodDetails, MethodView};
 pub use models::{
-    ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider, FoundServer, ListModels,
-    MadeModel, ModelTest, ModelView, NewModel, TestModel,
+    AddModel, AddedModel, ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider,
+    FoundServer, ListModels, ModelTest, ModelView, NewModel, TestModel, TryModel,
 };
 pub use overview::{
     ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
@@ -147,6 +147,8 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<DeletePersona>(),
     NamedOperation::of::<ListModels>(),
     NamedOperation::of::<FindModels>(),
+    NamedOperation::of::<AddModel>(),
+    NamedOperation::of::<TryModel>(),
     NamedOperation::of::<TestModel>(),
     NamedOperation::of::<ChangeModel>(),
     NamedOperation::of::<DeleteModel>(),

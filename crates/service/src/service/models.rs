@@ -40,7 +40,7 @@ impl Service {
         Ok(models.with_embedding(settings.embedding))
     }
 
-    pub(super) fn source(&self, id: &str) -> &'static str {
+    pub(crate) fn source_of_model(&self, id: &str) -> &'static str {
         let local = |server: &LocalServer| id.starts_with(&format!("{}/", server.name));
         let config = self.configured();
         if config.models.list.iter().any(|entry| entry.id() == id) {

@@ -1,4 +1,3 @@
 //! What operators ask of the service beyond turns, runs and calls.
 
-mod models;
 mod plugins;
