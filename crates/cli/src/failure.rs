@@ -47,7 +47,7 @@ fn hint_text(hint: &Hint) -> String {
             Listing::Methods => "see them all with `callgate methods`",
             Listing::Models => "see the models with `callgate model list`",
             Listing::Personas => "see the personas with `callgate persona list`",
-            Listing::Plugins => "see the plugins with `callgate plugin list`",
+            Listing::Plugins => "see them all with `callgate plugin list`",
             Listing::Sessions => "see the sessions with `callgate session list`",
         }
         .to_owned(),
@@ -80,6 +80,10 @@ fn hint_text(hint: &Hint) -> String {
         ),
         Hint::SetKeyVariable(name) => format!("export {name}=..., or give the key by --key-stdin"),
         Hint::AddUnchecked(hint) => format!("{hint}; --no-check writes it down all the same"),
+        Hint::PluginSettings => {
+            "`callgate plugin config NAME` shows the settings and their types".to_owned()
+        }
+        Hint::Replace => "add --replace to put the new one in its place".to_owned(),
         Hint::Doctor => "run `callgate doctor` to see what is missing".to_owned(),
         other => other.to_string(),
     }

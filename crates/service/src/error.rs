@@ -92,6 +92,10 @@ pub enum Hint {
     SetKeyVariable(String),
     /// Do this, or add the model without asking it anything.
     AddUnchecked(String),
+    /// Look at what settings the plugin has.
+    PluginSettings,
+    /// Say that it takes the place of the one that is there.
+    Replace,
     /// Have the machine examined.
     Doctor,
     /// The log says more than callers may know.
@@ -128,6 +132,8 @@ impl fmt::Display for Hint {
             Hint::OtherName => "choose another name",
             Hint::OtherNameOrReplace => "choose another name, or overwrite what is there",
             Hint::NewKey(_) | Hint::NewClientKey => "ask the operator for a key",
+            Hint::PluginSettings => "look at its settings and their types",
+            Hint::Replace => "have it put in the place of the one that is there",
             Hint::Doctor | Hint::Log => "the server's log says why",
             Hint::Retry => "try again in a moment",
             Hint::Report => "this is a fault of callgate: report it",
@@ -364,7 +370,12 @@ impl From<CardError> for ServiceError {
 
 impl From<InstallError> for ServiceError {
     fn from(error: InstallError) -> Self {
-        ServiceError::refused(error.to_string(), error.hint())
+        let text = error.to_string();
+        match &error {
+            InstallError::Exists(_) => ServiceError::refused(text, Hint::Replace),
+            InstallError::Unknown(_) => ServiceError::refused(text, Listing::Plugins),
+            _ => ServiceError::refused(text, error.hint()),
+        }
     }
 }
 

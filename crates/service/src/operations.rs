@@ -8,6 +8,7 @@ mod conversations;
 mod costs;
 mod doctor;
 mod files;
+mod jobs;
 mod keys;
 mod logs;
 mod mcp_servers;
@@ -49,6 +50,7 @@ pub use conversations::{
 pub use costs::ReportCost;
 pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
 pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
+pub use jobs::{GetJob, ListJobs};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use logs::ListLogs;
 pub use mcp_servers::ListMcpServers;
@@ -67,9 +69,10 @@ pub use personas::{
     PreviewPersona, SetPersona,
 };
 pub use plugins::{
-    ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
-    PluginLogs, PluginMethod, PluginSource, PluginState, PluginView, SwitchPlugin, WhichPlugin,
-    WorkerView,
+    ConfigurePlugin, CreatePlugin, GetPlugin, GetPluginConfig, InstallPlugin, InstalledPlugin,
+    ListPluginLogs, ListPlugins, PluginCommand, PluginConfig, PluginError, PluginLine, PluginLogs,
+    PluginMethod, PluginSettings, PluginState, PluginView, ReloadPlugin, ReloadPlugins,
+    RemovePlugin, SetPluginConfig, SwitchPlugin, WorkerView,
 };
 pub use prompts::PreviewPrompt;
 pub use rows::{RowView, SenderView};
@@ -152,4 +155,18 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<TestModel>(),
     NamedOperation::of::<ChangeModel>(),
     NamedOperation::of::<DeleteModel>(),
+    NamedOperation::of::<ListPlugins>(),
+    NamedOperation::of::<GetPlugin>(),
+    NamedOperation::of::<SwitchPlugin>(),
+    NamedOperation::of::<ReloadPlugin>(),
+    NamedOperation::of::<ReloadPlugins>(),
+    NamedOperation::of::<RemovePlugin>(),
+    NamedOperation::of::<GetPluginConfig>(),
+    NamedOperation::of::<SetPluginConfig>(),
+    NamedOperation::of::<ConfigurePlugin>(),
+    NamedOperation::of::<ListPluginLogs>(),
+    NamedOperation::of::<InstallPlugin>(),
+    NamedOperation::of::<CreatePlugin>(),
+    NamedOperation::of::<ListJobs>(),
+    NamedOperation::of::<GetJob>(),
 ];

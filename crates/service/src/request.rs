@@ -36,18 +36,6 @@ pub enum Request {
     Listen {
         session: SessionKey,
     },
-    /// From their files; also those that came or went since.
-    ReloadPlugins {
-        /// All of them if left out.
-        name: Option<String>,
-    },
-    /// By the name of its folder, why each installed plugin that failed did.
-    PluginErrors,
-    PluginConfig {
-        name: String,
-        /// What to change.
-        set: serde_json::Map<String, Json>,
-    },
     /// Serves a client of MCP that the asker speaks for; events are `open`, then each `line` of ours.
     McpOpen {
         /// Chosen by the asker.

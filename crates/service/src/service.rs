@@ -5,7 +5,6 @@ mod approvals;
 mod calls;
 mod mcp;
 mod models;
-mod operations;
 mod outlets;
 mod plugin_web;
 mod plugins;
@@ -36,7 +35,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, EventListener, Hint, Logs, Metrics, Now, Principal, Remote, ServiceError,
+    Counted, ErrorCode, EventListener, Hint, Jobs, Live, Logs, Metrics, Now, Principal, Remote,
+    ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -114,7 +114,8 @@ pub struct Service {
     running: Arc<Running>,
     /// What began later is ours, and not to be recovered.
     began: Timestamp,
-    live: Arc<crate::Live>,
+    live: Arc<Live>,
+    jobs: Jobs,
     logs: Logs,
     jail: Arc<Jail>,
     metrics: Arc<Metrics>,
@@ -171,6 +172,7 @@ impl Service {
             .map(|package| package.name.clone())
             .collect();
         let shelf = Shelf::open(settings, gate.clone(), store.clone(), &names)?;
+        let live: Arc<Live> = Arc::default();
         Ok(Service {
             config: Arc::new(settings.config.clone()),
             data: settings.data.clone(),
@@ -181,7 +183,8 @@ impl Service {
             coder,
             running: Arc::default(),
             began: Timestamp::now(),
-            live: Arc::default(),
+            jobs: Jobs::new(live.clone()),
+            live,
             logs: settings.logs.clone(),
             jail,
             metrics,
@@ -255,8 +258,12 @@ impl Service {
         &self.remote
     }
 
-    pub fn live(&self) -> &Arc<crate::Live> {
+    pub fn live(&self) -> &Arc<Live> {
         &self.live
+    }
+
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     /// Of an address that a request names.
@@ -301,9 +308,6 @@ impl Service {
                 Ok(json!(sent.await?.map(TurnSummaryLine::from)))
             }
             Request::Listen { session } => match self.listen(&session, observer).await? {},
-            Request::ReloadPlugins { name } => self.reload_plugins(name).await,
-            Request::PluginErrors => Ok(self.plugin_errors().await),
-            Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
             // Answered where the protocol is spoken.
             Request::McpOpen { .. } | Request::McpSay { .. } => Ok(Json::Null),
         }

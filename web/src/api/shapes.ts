@@ -8,7 +8,7 @@ type Answer<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Pa
 type Request<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Path][Verb] extends { requestBody: { content: { "application/json": infer Body } } } ? Body : never;
 
 export type Plugin = Schemas["PluginView"];
-export type Job = Omit<Schemas["Job"], "result"> & { result?: { plugin?: string } | null };
+export type Job = Schemas["Job"];
 export type Statistics = Schemas["MethodStatistics"];
 export type MethodSummary = Schemas["MethodSummary"];
 export type Callers = Schemas["MethodCallers"];

@@ -196,6 +196,7 @@ fn hint_text(hint: Hint) -> Option<String> {
         Hint::NewClientKey => {
             Some("POST /api/keys makes a key for it and hands the id over".to_owned())
         }
+        Hint::Replace => Some("send `replace` as true to put it in its place".to_owned()),
         Hint::KnownProviders(names) => Some(format!(
             "those known are {}; others need `base_url`",
             names.join(", ")

@@ -1,9 +1,13 @@
 //! The plugins of a data directory: installed ones, the operator's functions, and those a command
 //! was given. They are loaded when something first needs them.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use callgate_contract::{Value, json as value_json};
 use callgate_plugins::{
     Loaded, Plugin, PluginOptions, Plugins, Source, WorkerError,
     check::CheckReport,
@@ -12,7 +16,7 @@ use callgate_plugins::{
     watch::Look,
 };
 use parking_lot::Mutex;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, json};
 
 use super::{Service, Settings};
 use crate::{ServiceError, plugins::GivenPlugin};
@@ -70,22 +74,6 @@ impl Shelf {
         })
     }
 
-    pub(super) fn library(&self) -> &Library {
-        &self.library
-    }
-
-    /// The worker that a plugin of the command line was to run in.
-    pub(super) fn worker_meant(&self, path: &std::path::Path) -> Option<&str> {
-        let mut given = self.given.iter();
-        let found = given.find(|it| it.source.path == path)?;
-        Some(&found.source.worker)
-    }
-
-    /// What last came of loading each plugin, by its path.
-    pub(super) fn reports(&self) -> BTreeMap<PathBuf, CheckReport> {
-        self.reports.lock().clone()
-    }
-
     fn functions_source(&self) -> Source {
         Source {
             path: self.functions.clone(),
@@ -115,13 +103,6 @@ impl Shelf {
             options: Map::new(),
         }
     }
-
-    /// The loaded plugin that somebody means by its id, or by the name of its folder.
-    pub(super) fn find(&self, name: &str) -> Option<Plugin> {
-        let by_id = self.plugins.plugin(name);
-        let plugins = self.plugins.list().into_iter();
-        by_id.or_else(|| plugins.into_iter().find(|it| it.source.name() == name))
-    }
 }
 
 /// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
@@ -148,6 +129,35 @@ fn unread(source: Source) -> GivenPlugin {
 impl Service {
     pub fn plugins(&self) -> &Plugins {
         &self.shelf.plugins
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.shelf.library
+    }
+
+    /// The loaded plugin that somebody means by its id, or by the name of its folder.
+    pub(crate) fn find_plugin(&self, name: &str) -> Option<Plugin> {
+        let by_id = self.plugins().plugin(name);
+        let mut plugins = self.plugins().list().into_iter();
+        by_id.or_else(|| plugins.find(|it| it.source.name() == name))
+    }
+
+    /// The worker that a plugin of the command line was to run in.
+    pub(crate) fn intended_worker(&self, path: &Path) -> Option<&str> {
+        let mut given = self.shelf.given.iter();
+        let found = given.find(|it| it.source.path == path)?;
+        Some(&found.source.worker)
+    }
+
+    /// What last came of loading each plugin, by its path.
+    pub(crate) fn plugin_reports(&self) -> BTreeMap<PathBuf, CheckReport> {
+        self.shelf.reports.lock().clone()
+    }
+
+    /// What an installed plugin was when it was last loaded, if it has not changed since.
+    pub(crate) fn last_description(&self, installed: &Installed) -> Option<Loaded> {
+        self.plugins()
+            .last_description(&self.shelf.source(installed))
     }
 
     /// Loads what is to be loaded, the first time it is asked; what came of it.
@@ -214,7 +224,7 @@ impl Service {
     }
 
     /// What reading tells of installed plugins, each read again when its files change.
-    pub(super) async fn surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
+    pub(crate) async fn plugin_surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
         let looks: Vec<(String, PathBuf, Look)> = installed
             .iter()
             .map(|it| (it.name.clone(), self.shelf.library.code(&it.name)))
@@ -230,8 +240,7 @@ impl Service {
         if !unread.is_empty() {
             let environments = self.shelf.library.environments().clone();
             let reading = tokio::task::spawn_blocking(move || {
-                let paths: Vec<&std::path::Path> =
-                    unread.iter().map(|(_, path, _)| path.as_path()).collect();
+                let paths: Vec<&Path> = unread.iter().map(|(_, path, _)| path.as_path()).collect();
                 let found = survey(&environments, &paths).unwrap_or_default();
                 unread.into_iter().zip(found).collect::<Vec<_>>()
             });
@@ -256,13 +265,12 @@ impl Service {
     }
 
     /// Loads plugins again from their files; also those that came or went since.
-    pub(super) async fn reload_plugins(&self, name: Option<String>) -> Result<Json, ServiceError> {
+    pub(crate) async fn reload_plugins(&self, name: Option<&str>) -> Vec<CheckReport> {
         if self.loaded.get().is_none() {
-            let reports = self.with_plugins().await;
-            let found = wanted(reports, name.as_deref());
+            let found = wanted(self.with_plugins().await, name);
             // What was installed after that loading had begun is not part of it.
             if !found.is_empty() {
-                return Ok(json!(found));
+                return found;
             }
         }
         let sources = self.shelf.sources();
@@ -270,7 +278,7 @@ impl Service {
             let stays = sources
                 .iter()
                 .any(|it| it.source.path == plugin.source.path);
-            if !stays || is_meant(&plugin.source, &plugin.loaded, name.as_deref()) {
+            if !stays || is_meant(&plugin.source, &plugin.loaded, name) {
                 self.shelf.plugins.unload(&plugin.loaded.id).await;
             }
         }
@@ -281,56 +289,7 @@ impl Service {
             |given: &GivenPlugin| loaded.iter().any(|it| it.source.path == given.source.path);
         let missing: Vec<GivenPlugin> = sources.into_iter().filter(|it| !is_loaded(it)).collect();
         let reports = self.load_and_tell(missing).await;
-        Ok(json!(wanted(&reports, name.as_deref())))
-    }
-
-    pub(super) async fn plugin_config(
-        &self,
-        name: &str,
-        set: Map<String, Json>,
-    ) -> Result<Json, ServiceError> {
-        self.with_plugins().await;
-        let Some(plugin) = self.shelf.find(name) else {
-            return Err(ServiceError::refused(
-                format!("no plugin '{name}' is loaded"),
-                "see them all with `callgate plugin list`",
-            ));
-        };
-        let Some(worker) = self.shelf.plugins.worker_of(&plugin.loaded.id) else {
-            return Err(ServiceError::refused(
-                format!("'{name}' has no worker"),
-                "reload it",
-            ));
-        };
-        if !set.is_empty() {
-            let answer = self.set_plugin_config(&plugin, set).await;
-            return answer.map_err(|error| {
-                let hint = "`callgate plugin config NAME` shows the settings and their types";
-                ServiceError::refused(error.to_string(), hint)
-            });
-        }
-        let arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id.clone()))];
-        let answer = worker.ask("config_get", arguments, None).await;
-        let answer =
-            answer.map_err(|error| ServiceError::refused(error.to_string(), "reload it"))?;
-        Ok(value_json::to_json(&answer))
-    }
-
-    /// All of `set` or nothing, used at once; the settings as they are then.
-    pub(super) async fn set_plugin_config(
-        &self,
-        plugin: &Plugin,
-        set: Map<String, Json>,
-    ) -> Result<Json, WorkerError> {
-        let gone = || WorkerError::Unpassable("it has no worker".to_owned());
-        let worker = self.shelf.plugins.worker_of(&plugin.loaded.id);
-        let worker = worker.ok_or_else(gone)?;
-        let values = value_json::from_json(Json::Object(set))
-            .map_err(|error| WorkerError::Unpassable(error.to_string()))?;
-        let id = Value::from(plugin.loaded.id.clone());
-        let arguments = vec![("plugin".to_owned(), id), ("values".to_owned(), values)];
-        let answer = worker.ask("config_set", arguments, None).await?;
-        Ok(value_json::to_json(&answer))
+        wanted(&reports, name)
     }
 
     /// As long as the service lives: plugins' timers fire, and what changes is loaded again, of the
@@ -403,12 +362,12 @@ fn is_meant(source: &Source, loaded: &Loaded, name: Option<&str>) -> bool {
     name.is_none_or(|name| name == loaded.id || name == source.name())
 }
 
-fn wanted<'a>(reports: &'a [CheckReport], name: Option<&str>) -> Vec<&'a CheckReport> {
+fn wanted(reports: &[CheckReport], name: Option<&str>) -> Vec<CheckReport> {
     let is_meant = |report: &&CheckReport| {
-        let folder = std::path::Path::new(&report.path).file_name();
+        let folder = Path::new(&report.path).file_name();
         name.is_none_or(|name| report.id.as_deref() == Some(name) || folder == Some(name.as_ref()))
     };
-    reports.iter().filter(is_meant).collect()
+    reports.iter().filter(is_meant).cloned().collect()
 }
 
 /// Ready to be given to [`Service`].
