@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
@@ -17,6 +16,7 @@ use callgate_plugins::{
 };
 use parking_lot::Mutex;
 use serde_json::{Map, json};
+use tokio::sync::OnceCell;
 
 use super::{Service, Settings};
 use crate::{ServiceError, plugins::GivenPlugin};
@@ -28,25 +28,27 @@ const LOOK: Duration = Duration::from_secs(1);
 const FUNCTIONS: &str = "functions";
 
 /// What the service knows of plugins beside [`Plugins`].
-pub(super) struct Shelf {
+pub(super) struct PluginHost {
     pub(super) plugins: Plugins,
     library: Library,
     /// The folder of the operator's functions.
     functions: PathBuf,
     given: Vec<GivenPlugin>,
+    /// What came of loading them when they were first needed.
+    loaded: OnceCell<Vec<CheckReport>>,
     /// What last came of loading each, by path, and what reading told of those that are installed,
     /// by name. Mutexes held for a look.
     reports: Mutex<BTreeMap<PathBuf, CheckReport>>,
     surveys: Mutex<BTreeMap<String, (Look, Survey)>>,
 }
 
-impl Shelf {
+impl PluginHost {
     pub(super) fn open(
         settings: &Settings,
         gate: callgate_gate::Gate,
         store: callgate_store::Store,
         packages: &[String],
-    ) -> Result<Shelf, ServiceError> {
+    ) -> Result<PluginHost, ServiceError> {
         let mut options = PluginOptions::new(&settings.data);
         // Without an interpreter the first plugin will say so: other commands need none.
         if let Ok(python) = settings.config.python() {
@@ -64,11 +66,12 @@ impl Shelf {
             callgate_plugins::library(&settings.data).map_err(broken)?,
         )
         .building_from_source(settings.config.plugins.source_packages);
-        Ok(Shelf {
+        Ok(PluginHost {
             plugins: Plugins::open(gate, store, options).map_err(broken)?,
             library: Library::new(&settings.data, environments),
             functions: settings.data.join(FUNCTIONS),
             given: settings.given.clone(),
+            loaded: OnceCell::new(),
             reports: Mutex::default(),
             surveys: Mutex::default(),
         })
@@ -128,11 +131,11 @@ fn unread(source: Source) -> GivenPlugin {
 
 impl Service {
     pub fn plugins(&self) -> &Plugins {
-        &self.shelf.plugins
+        &self.plugin_host.plugins
     }
 
     pub(crate) fn library(&self) -> &Library {
-        &self.shelf.library
+        &self.plugin_host.library
     }
 
     /// The loaded plugin that somebody means by its id, or by the name of its folder.
@@ -144,36 +147,36 @@ impl Service {
 
     /// The worker that a plugin of the command line was to run in.
     pub(crate) fn intended_worker(&self, path: &Path) -> Option<&str> {
-        let mut given = self.shelf.given.iter();
+        let mut given = self.plugin_host.given.iter();
         let found = given.find(|it| it.source.path == path)?;
         Some(&found.source.worker)
     }
 
     /// What last came of loading each plugin, by its path.
     pub(crate) fn plugin_reports(&self) -> BTreeMap<PathBuf, CheckReport> {
-        self.shelf.reports.lock().clone()
+        self.plugin_host.reports.lock().clone()
     }
 
     /// What an installed plugin was when it was last loaded, if it has not changed since.
     pub(crate) fn last_description(&self, installed: &Installed) -> Option<Loaded> {
         self.plugins()
-            .last_description(&self.shelf.source(installed))
+            .last_description(&self.plugin_host.source(installed))
     }
 
     /// Loads what is to be loaded, the first time it is asked; what came of it.
     pub async fn with_plugins(&self) -> &[CheckReport] {
         let load = || async {
-            self.servers.start(true).await;
-            let reports = self.load(self.shelf.sources(), Need::Later).await;
+            self.mcp_servers.start(true).await;
+            let reports = self.load(self.plugin_host.sources(), Need::Later).await;
             reports.iter().for_each(tell);
             reports
         };
-        self.loaded.get_or_init(load).await
+        self.plugin_host.loaded.get_or_init(load).await
     }
 
     /// What plugins ask of the host, also while they load, the agent answers in part.
     async fn wire_for_plugins(&self) {
-        if let Err(failure) = self.agent.get_or_try_init(|| self.wire()).await {
+        if let Err(failure) = self.agent.made.get_or_try_init(|| self.wire()).await {
             tracing::warn!(
                 reason = failure.message,
                 "no agent; plugins cannot reach models or send messages"
@@ -183,7 +186,7 @@ impl Service {
 
     /// Only what the command was given, and nothing that is installed.
     pub async fn load_given(&self) -> Vec<CheckReport> {
-        self.load(self.shelf.given.clone(), Need::Now).await
+        self.load(self.plugin_host.given.clone(), Need::Now).await
     }
 
     async fn load(&self, given: Vec<GivenPlugin>, need: Need) -> Vec<CheckReport> {
@@ -193,8 +196,8 @@ impl Service {
         self.wire_for_plugins().await;
         let sources = given.iter().map(|given| given.source.clone()).collect();
         let mut results = match need {
-            Need::Now => self.shelf.plugins.load(sources).await,
-            Need::Later => self.shelf.plugins.adopt(sources).await,
+            Need::Now => self.plugin_host.plugins.load(sources).await,
+            Need::Later => self.plugin_host.plugins.adopt(sources).await,
         };
         let mut reports = Vec::new();
         for given in given {
@@ -215,42 +218,42 @@ impl Service {
         let path = given.source.path.clone();
         let name = given.source.name();
         if let Some(id) = &report.id
-            && self.shelf.library.code(&name) == path
-            && let Err(error) = self.shelf.library.learn(&name, id)
+            && self.plugin_host.library.code(&name) == path
+            && let Err(error) = self.plugin_host.library.learn(&name, id)
         {
             tracing::debug!(%error, "what a plugin calls itself is not noted");
         }
-        self.shelf.reports.lock().insert(path, report.clone());
+        self.plugin_host.reports.lock().insert(path, report.clone());
     }
 
     /// What reading tells of installed plugins, each read again when its files change.
     pub(crate) async fn plugin_surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
         let looks: Vec<(String, PathBuf, Look)> = installed
             .iter()
-            .map(|it| (it.name.clone(), self.shelf.library.code(&it.name)))
+            .map(|it| (it.name.clone(), self.plugin_host.library.code(&it.name)))
             .map(|(name, path)| (name, path.clone(), Look::at(&path)))
             .collect();
         let unread: Vec<(String, PathBuf, Look)> = {
-            let known = self.shelf.surveys.lock();
+            let known = self.plugin_host.surveys.lock();
             let is_new = |(name, _, look): &&(String, PathBuf, Look)| {
                 known.get(name).is_none_or(|(seen, _)| seen != look)
             };
             looks.iter().filter(is_new).cloned().collect()
         };
         if !unread.is_empty() {
-            let environments = self.shelf.library.environments().clone();
+            let environments = self.plugin_host.library.environments().clone();
             let reading = tokio::task::spawn_blocking(move || {
                 let paths: Vec<&Path> = unread.iter().map(|(_, path, _)| path.as_path()).collect();
                 let found = survey(&environments, &paths).unwrap_or_default();
                 unread.into_iter().zip(found).collect::<Vec<_>>()
             });
             let read = reading.await.unwrap_or_default();
-            let mut known = self.shelf.surveys.lock();
+            let mut known = self.plugin_host.surveys.lock();
             for ((name, _, look), found) in read {
                 known.insert(name, (look, found));
             }
         }
-        let known = self.shelf.surveys.lock();
+        let known = self.plugin_host.surveys.lock();
         let named = |(name, _, _): &(String, PathBuf, Look)| {
             Some((name.clone(), known.get(name)?.1.clone()))
         };
@@ -266,25 +269,28 @@ impl Service {
 
     /// Loads plugins again from their files; also those that came or went since.
     pub(crate) async fn reload_plugins(&self, name: Option<&str>) -> Vec<CheckReport> {
-        if self.loaded.get().is_none() {
+        if self.plugin_host.loaded.get().is_none() {
             let found = wanted(self.with_plugins().await, name);
             // What was installed after that loading had begun is not part of it.
             if !found.is_empty() {
                 return found;
             }
         }
-        let sources = self.shelf.sources();
-        for plugin in self.shelf.plugins.list() {
+        let sources = self.plugin_host.sources();
+        for plugin in self.plugin_host.plugins.list() {
             let stays = sources
                 .iter()
                 .any(|it| it.source.path == plugin.source.path);
             if !stays || is_meant(&plugin.source, &plugin.loaded, name) {
-                self.shelf.plugins.unload(&plugin.loaded.id).await;
+                self.plugin_host.plugins.unload(&plugin.loaded.id).await;
             }
         }
         let stays = |path: &PathBuf| sources.iter().any(|it| it.source.path == *path);
-        self.shelf.reports.lock().retain(|path, _| stays(path));
-        let loaded = self.shelf.plugins.list();
+        self.plugin_host
+            .reports
+            .lock()
+            .retain(|path, _| stays(path));
+        let loaded = self.plugin_host.plugins.list();
         let is_loaded =
             |given: &GivenPlugin| loaded.iter().any(|it| it.source.path == given.source.path);
         let missing: Vec<GivenPlugin> = sources.into_iter().filter(|it| !is_loaded(it)).collect();
@@ -300,9 +306,9 @@ impl Service {
         let service = self.clone();
         tokio::spawn(async move {
             service.with_plugins().await;
-            let given = service.shelf.given.iter().map(|it| it.source.clone());
+            let given = service.plugin_host.given.iter().map(|it| it.source.clone());
             let mut followed: Vec<(Source, Look)> = given
-                .chain([service.shelf.functions_source()])
+                .chain([service.plugin_host.functions_source()])
                 .map(|source| (source.clone(), Look::at(&source.path)))
                 .collect();
             loop {
@@ -320,7 +326,7 @@ impl Service {
 
     async fn changed(&self, source: &Source) {
         tracing::info!(plugin = source.name(), "plugin files changed; reloading");
-        let plugins = &self.shelf.plugins;
+        let plugins = &self.plugin_host.plugins;
         let known = plugins
             .list()
             .into_iter()
@@ -369,6 +375,3 @@ fn wanted(reports: &[CheckReport], name: Option<&str>) -> Vec<CheckReport> {
     };
     reports.iter().filter(is_meant).cloned().collect()
 }
-
-/// Ready to be given to [`Service`].
-pub(super) type Loading = Arc<tokio::sync::OnceCell<Vec<CheckReport>>>;
