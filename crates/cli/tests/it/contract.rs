@@ -7,6 +7,8 @@ mod events;
 mod site;
 mod talk;
 
+use serde_json::Value as Json;
+
 use self::{events::Events, site::Site};
 use crate::{frozen::assert_frozen, model::FakeModel, scene::Scene};
 
@@ -56,4 +58,24 @@ fn every_route_answers_as_described() {
     assert_eq!(site.empty_lists(), Vec::<&String>::new(), "always empty");
     assert_eq!(events.kinds(), EVENTS);
     assert!(site.gaps.is_empty(), "{:#?}", site.gaps);
+}
+
+/// A page of somebody else can send a form with an operator's cookie, but no JSON.
+#[test]
+fn a_body_of_another_media_type_is_refused() {
+    let model = FakeModel::scripted();
+    let site = Site::start(scene(&model));
+    for (verb, route) in [
+        ("POST", "/api/methods/now/call"),
+        ("POST", "/api/plugins/new"),
+        ("PUT", "/api/settings"),
+    ] {
+        for media in ["text/plain", "application/x-www-form-urlencoded"] {
+            let answer = site.send(verb, route, Some((media, b"{}".to_vec())));
+            let problem: Json = serde_json::from_slice(&answer.body).unwrap();
+            assert_eq!(answer.status, 400, "{verb} {route} {media}: {problem}");
+            let title = problem["title"].as_str().unwrap();
+            assert!(title.contains("application/json"), "{problem}");
+        }
+    }
 }
