@@ -5,7 +5,6 @@ import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
 type Answer<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Path][Verb] extends { responses: { 200: { content: { "application/json": infer Body } } } } ? Body : never;
-type Request<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Path][Verb] extends { requestBody: { content: { "application/json": infer Body } } } ? Body : never;
 
 export type Plugin = Schemas["PluginView"];
 export type Job = Schemas["Job"];
@@ -19,7 +18,7 @@ export type Client = Schemas["ClientView"];
 export type Room = Schemas["RoomView"];
 export type ModelEntry = Schemas["ModelView"];
 export type Found = Schemas["FoundModels"];
-export type NewModel = Pick<Request<"/api/models", "post">, "id"> & Partial<Request<"/api/models", "post">>;
+export type NewModel = Pick<Schemas["NewModel"], "id"> & Partial<Schemas["NewModel"]>;
 export type ModelTest = Schemas["ModelTest"];
 export type Timer = Schemas["TimerView"];
 export type Setting = Schemas["SettingView"];

@@ -135,9 +135,9 @@ impl Routes {
         let schema = self.schemas.root_schema_for::<O>().to_value();
         let shape = Arc::new(RequestShape::new(&schema, path));
         let rest = shape.without_path(&schema);
-        let has_more = rest["properties"]
-            .as_object()
-            .is_some_and(|it| !it.is_empty());
+        let properties = rest["properties"].as_object();
+        // One that wraps another type refers to it.
+        let has_more = properties.is_some_and(|it| !it.is_empty()) || !rest["$ref"].is_null();
         let handler = move |state, access, path, query, headers, body| {
             perform::<O>(shape.clone(), state, access, path, query, headers, body)
         };
