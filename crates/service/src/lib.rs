@@ -26,7 +26,8 @@ pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;
 pub use doctor::examine;
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
-pub use jobs::{Job, JobError, JobKind, JobState, Jobs, Say};
+pub use jobs::{Job, JobError, JobKind, JobState};
+pub(crate) use jobs::{Jobs, Say};
 pub use live::{
     AnyEvent, Event, EventEnvelope, EventFilter, EventListener, JobNews, Listening, Live, News,
     RunNews, StreamEvent, Subscription, Topic, Topics,
