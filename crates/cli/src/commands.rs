@@ -27,10 +27,9 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use callgate_service::{
-    Observer, Operation, Settings,
+    Operation, Settings,
     config::Config,
     operations::{List, Page},
-    request::Request,
 };
 
 use crate::{
@@ -146,14 +145,6 @@ where
     };
     client.close().await;
     Ok(read?)
-}
-
-/// One request, from opening the client to closing it.
-async fn ask(common: &Common, purpose: Purpose, request: Request) -> Result<Json, Failure> {
-    let mut client = connect::open(&common.settings()?, purpose).await?;
-    let answer = client.perform(request, Observer::default()).await;
-    client.close().await;
-    Ok(answer?)
 }
 
 /// An answer of another shape than this version expects.

@@ -47,7 +47,7 @@ fn hint_text(hint: &Hint) -> String {
             Listing::Methods => "see them all with `callgate methods`",
             Listing::Models => "see the models with `callgate model list`",
             Listing::Personas => "see the personas with `callgate persona list`",
-            Listing::Plugins => "see the plugins with `callgate plugin list`",
+            Listing::Plugins => "see them all with `callgate plugin list`",
             Listing::Sessions => "see the sessions with `callgate session list`",
         }
         .to_owned(),
@@ -68,6 +68,22 @@ fn hint_text(hint: &Hint) -> String {
         Hint::NewClientKey => {
             "`callgate key new --client ID` makes a key for it and hands the id over".to_owned()
         }
+        Hint::KnownProviders(names) => {
+            format!(
+                "those known are {}; others need --base-url",
+                names.join(", ")
+            )
+        }
+        Hint::GiveModelKey(variables) => format!(
+            "set {}, or give --key-env or --key-stdin",
+            variables.join(" or ")
+        ),
+        Hint::SetKeyVariable(name) => format!("export {name}=..., or give the key by --key-stdin"),
+        Hint::AddUnchecked(hint) => format!("{hint}; --no-check writes it down all the same"),
+        Hint::PluginSettings => {
+            "`callgate plugin config NAME` shows the settings and their types".to_owned()
+        }
+        Hint::Replace => "add --replace to put the new one in its place".to_owned(),
         Hint::Doctor => "run `callgate doctor` to see what is missing".to_owned(),
         other => other.to_string(),
     }

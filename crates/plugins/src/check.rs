@@ -2,7 +2,8 @@
 //! what its author could do better. Nothing here refuses a plugin.
 
 use callgate_contract::MethodSpec;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// One plugin, as `plugin check` tells of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CheckReport {
     pub path: String,
     pub flavour: Option<String>,
@@ -35,7 +36,7 @@ pub struct CheckReport {
     pub hooks: Vec<String>,
     pub config: Option<Json>,
     /// What only its flavour has.
-    #[serde(skip_serializing_if = "Json::is_null")]
+    #[serde(default, skip_serializing_if = "Json::is_null")]
     pub extra: Json,
 }
 

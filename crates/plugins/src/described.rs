@@ -90,6 +90,11 @@ impl Plugins {
         results
     }
 
+    /// What a plugin was when it was last loaded; `None` if it has changed since.
+    pub fn last_description(&self, source: &Source) -> Option<Loaded> {
+        self.inner().recall(source)
+    }
+
     /// Starts the workers of all plugins, side by side: what plugins do from the start, they do now.
     pub async fn start(&self) {
         let mut starting = tokio::task::JoinSet::new();

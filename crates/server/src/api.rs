@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use axum::{Json as Body, Router, extract::DefaultBodyLimit};
 use callgate_gate::Gate;
-use callgate_service::{Jobs, Live, News, Remote, Service, operations::MAX_FILE_BYTES};
+use callgate_service::{Live, News, Remote, Service, operations::MAX_FILE_BYTES};
 use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
@@ -50,7 +50,6 @@ pub struct Api(Arc<Shared>);
 
 struct Shared {
     service: Service,
-    jobs: Jobs,
     rates: Rates,
     tickets: Tickets,
     health: Health,
@@ -61,7 +60,6 @@ impl Api {
         service.logs().attach(service.live().clone());
         Api(Arc::new(Shared {
             health: Health::new(service.store().clone()),
-            jobs: Jobs::new(service.live().clone()),
             service,
             rates: Rates::default(),
             tickets: Tickets::default(),
@@ -151,10 +149,6 @@ impl Api {
 
     fn live(&self) -> &Arc<Live> {
         self.0.service.live()
-    }
-
-    fn jobs(&self) -> &Jobs {
-        &self.0.jobs
     }
 
     fn remote(&self) -> &Remote {

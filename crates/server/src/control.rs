@@ -200,11 +200,6 @@ pub async fn call_running<O: Operation>(
     response.map(read_response).transpose()
 }
 
-/// The same for what is no operation yet.
-pub async fn ask_running(data: &Path, request: &Request) -> Result<Option<Json>, ServiceError> {
-    ask_owner(data, &json!(request), drop).await
-}
-
 /// An answer of another shape than this version expects.
 fn read_response<T: DeserializeOwned>(response: Json) -> Result<T, ServiceError> {
     serde_json::from_value(response).map_err(|error| {
@@ -250,7 +245,7 @@ impl SideClient {
         if let Some(service) = &self.service {
             return service.answer(request, Observer::default()).await;
         }
-        let answer = ask_running(&self.data, &request).await?;
+        let answer = ask_owner(&self.data, &json!(request), drop).await?;
         answer.ok_or_else(silent)
     }
 }

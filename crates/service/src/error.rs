@@ -84,6 +84,18 @@ pub enum Hint {
     OtherNameOrReplace,
     /// Make a key for this client.
     NewClientKey,
+    /// Providers known by name; of another its address is needed.
+    KnownProviders(Vec<String>),
+    /// Set one of these variables, or give the model's key.
+    GiveModelKey(Vec<String>),
+    /// Set this variable, or give the model's key itself.
+    SetKeyVariable(String),
+    /// Do this, or add the model without asking it anything.
+    AddUnchecked(String),
+    /// Look at what settings the plugin has.
+    PluginSettings,
+    /// Say that it takes the place of the one that is there.
+    Replace,
     /// Have the machine examined.
     Doctor,
     /// The log says more than callers may know.
@@ -98,6 +110,15 @@ pub enum Hint {
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Hint::KnownProviders(names) => {
+                let names = names.join(", ");
+                return write!(f, "those known are {names}; give the address of any other");
+            }
+            Hint::GiveModelKey(variables) => {
+                return write!(f, "set {}, or give its key", variables.join(" or "));
+            }
+            Hint::SetKeyVariable(name) => return write!(f, "set {name}, or give the key itself"),
+            Hint::AddUnchecked(hint) => hint,
             Hint::None => "",
             Hint::Text(text) => text,
             Hint::List(_) => "look at the list of what there is",
@@ -111,6 +132,8 @@ impl fmt::Display for Hint {
             Hint::OtherName => "choose another name",
             Hint::OtherNameOrReplace => "choose another name, or overwrite what is there",
             Hint::NewKey(_) | Hint::NewClientKey => "ask the operator for a key",
+            Hint::PluginSettings => "look at its settings and their types",
+            Hint::Replace => "have it put in the place of the one that is there",
             Hint::Doctor | Hint::Log => "the server's log says why",
             Hint::Retry => "try again in a moment",
             Hint::Report => "this is a fault of callgate: report it",
@@ -347,7 +370,12 @@ impl From<CardError> for ServiceError {
 
 impl From<InstallError> for ServiceError {
     fn from(error: InstallError) -> Self {
-        ServiceError::refused(error.to_string(), error.hint())
+        let text = error.to_string();
+        match &error {
+            InstallError::Exists(_) => ServiceError::refused(text, Hint::Replace),
+            InstallError::Unknown(_) => ServiceError::refused(text, Listing::Plugins),
+            _ => ServiceError::refused(text, error.hint()),
+        }
     }
 }
 

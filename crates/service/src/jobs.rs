@@ -6,11 +6,10 @@ use std::{collections::VecDeque, sync::Arc};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value as Json;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{JobNews, Live, News, ServiceError};
+use crate::{JobNews, Live, News, ServiceError, operations::InstalledPlugin};
 
 /// Jobs that are remembered, and lines of each.
 const JOBS: usize = 50;
@@ -19,7 +18,15 @@ const LINES: usize = 500;
 /// Told what happens at the moment.
 pub type Say = dyn Fn(&str) + Send + Sync;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobKind {
+    Install,
+    Upload,
+    New,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     Running,
@@ -27,16 +34,15 @@ pub enum JobState {
     Failed,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     pub id: String,
-    /// `install`, `upload` or `new`.
-    pub kind: &'static str,
+    pub kind: JobKind,
     pub title: String,
     pub state: JobState,
     /// What it said, the newest last.
     pub lines: VecDeque<String>,
-    pub result: Option<Json>,
+    pub result: Option<InstalledPlugin>,
     pub error: Option<JobError>,
     #[schemars(with = "String")]
     pub started_at: Timestamp,
@@ -44,7 +50,7 @@ pub struct Job {
     pub ended_at: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct JobError {
     pub error: String,
     pub hint: String,
@@ -78,12 +84,12 @@ impl Jobs {
     /// Begins a job; it goes on when whoever asked has left.
     pub fn begin<Working>(
         &self,
-        kind: &'static str,
+        kind: JobKind,
         title: String,
         work: impl FnOnce(Arc<Say>) -> Working,
     ) -> Job
     where
-        Working: Future<Output = Result<Json, ServiceError>> + Send + 'static,
+        Working: Future<Output = Result<InstalledPlugin, ServiceError>> + Send + 'static,
     {
         let job = Job {
             id: Uuid::now_v7().to_string(),
@@ -136,7 +142,7 @@ impl Jobs {
         });
     }
 
-    fn end(&self, id: &str, result: Result<Json, ServiceError>) {
+    fn end(&self, id: &str, result: Result<InstalledPlugin, ServiceError>) {
         self.change(id, None, |job| {
             job.ended_at = Some(Timestamp::now());
             job.state = match result {

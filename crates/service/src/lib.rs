@@ -11,7 +11,6 @@ mod jobs;
 mod live;
 mod logs;
 mod metrics;
-pub mod models;
 mod operation;
 pub mod operations;
 pub mod packages;
@@ -27,7 +26,8 @@ pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;
 pub use doctor::examine;
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
-pub use jobs::{Job, JobError, JobState, Jobs, Say};
+pub use jobs::{Job, JobError, JobKind, JobState};
+pub(crate) use jobs::{Jobs, Say};
 pub use live::{
     AnyEvent, Event, EventEnvelope, EventFilter, EventListener, JobNews, Listening, Live, News,
     RunNews, StreamEvent, Subscription, Topic, Topics,

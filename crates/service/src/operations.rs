@@ -8,6 +8,7 @@ mod conversations;
 mod costs;
 mod doctor;
 mod files;
+mod jobs;
 mod keys;
 mod logs;
 mod mcp_servers;
@@ -36,7 +37,7 @@ pub use approvals::{
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
 };
 pub use calls::{CallMethod, CallResult};
-pub use capsules::WhichCapsule;
+pub use capsules::{ExportSession, ExportedSession, LeftOutFile, ReplayTurn};
 pub use clients::{
     ClientDecision, ClientStanding, ClientView, DecideClient, ListClients, ListRooms,
     RoomMemberView, RoomMembership, RoomView,
@@ -49,14 +50,15 @@ pub use conversations::{
 pub use costs::ReportCost;
 pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
 pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
+pub use jobs::{GetJob, ListJobs};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use logs::ListLogs;
 pub use mcp_servers::ListMcpServers;
 pub use messages::{SendMessage, SendMessageResponse, SentMessage, TurnSummaryLine};
-pub use methods::{GetMethod, ListMethods, MethodView};
+pub use methods::{GetMethod, ListMethods, MethodDetails, MethodView};
 pub use models::{
-    ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider, FoundServer, ListModels,
-    MadeModel, ModelTest, ModelView, NewModel, TestModel,
+    AddModel, AddedModel, ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider,
+    FoundServer, ListModels, ModelTest, ModelView, NewModel, TestModel, TryModel,
 };
 pub use overview::{
     ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
@@ -67,9 +69,10 @@ pub use personas::{
     PreviewPersona, SetPersona,
 };
 pub use plugins::{
-    ConfigurePlugin, InstallPlugin, PluginCommand, PluginConfig, PluginError, PluginLine,
-    PluginLogs, PluginMethod, PluginSource, PluginState, PluginView, SwitchPlugin, WhichPlugin,
-    WorkerView,
+    ConfigurePlugin, CreatePlugin, GetPlugin, GetPluginConfig, InstallPlugin, InstalledPlugin,
+    ListPluginLogs, ListPlugins, PluginCommand, PluginConfig, PluginError, PluginLine, PluginLogs,
+    PluginMethod, PluginSettings, PluginState, PluginView, ReloadPlugin, ReloadPlugins,
+    RemovePlugin, SetPluginConfig, SwitchPlugin, WorkerView,
 };
 pub use prompts::PreviewPrompt;
 pub use rows::{RowView, SenderView};
@@ -110,10 +113,12 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<StopTurn>(),
     NamedOperation::of::<DescribeSession>(),
     NamedOperation::of::<ForkSession>(),
+    NamedOperation::of::<ExportSession>(),
     NamedOperation::of::<SendMessage>(),
     NamedOperation::of::<PreviewPrompt>(),
     NamedOperation::of::<ListTurns>(),
     NamedOperation::of::<GetTurn>(),
+    NamedOperation::of::<ReplayTurn>(),
     NamedOperation::of::<ListMethods>(),
     NamedOperation::of::<GetMethod>(),
     NamedOperation::of::<CallMethod>(),
@@ -145,7 +150,23 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<DeletePersona>(),
     NamedOperation::of::<ListModels>(),
     NamedOperation::of::<FindModels>(),
+    NamedOperation::of::<AddModel>(),
+    NamedOperation::of::<TryModel>(),
     NamedOperation::of::<TestModel>(),
     NamedOperation::of::<ChangeModel>(),
     NamedOperation::of::<DeleteModel>(),
+    NamedOperation::of::<ListPlugins>(),
+    NamedOperation::of::<GetPlugin>(),
+    NamedOperation::of::<SwitchPlugin>(),
+    NamedOperation::of::<ReloadPlugin>(),
+    NamedOperation::of::<ReloadPlugins>(),
+    NamedOperation::of::<RemovePlugin>(),
+    NamedOperation::of::<GetPluginConfig>(),
+    NamedOperation::of::<SetPluginConfig>(),
+    NamedOperation::of::<ConfigurePlugin>(),
+    NamedOperation::of::<ListPluginLogs>(),
+    NamedOperation::of::<InstallPlugin>(),
+    NamedOperation::of::<CreatePlugin>(),
+    NamedOperation::of::<ListJobs>(),
+    NamedOperation::of::<GetJob>(),
 ];

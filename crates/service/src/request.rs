@@ -1,9 +1,7 @@
 //! What is asked over the control socket: operations by their names, and the few things that are followed
 //! while they go on.
 
-use std::path::PathBuf;
-
-use callgate_contract::{JournalId, SessionKey};
+use callgate_contract::SessionKey;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -37,24 +35,6 @@ pub enum Request {
     /// EventListener what goes out in a session, until the asker leaves.
     Listen {
         session: SessionKey,
-    },
-    /// Into a file of the asker's, who is the same user.
-    Export {
-        session: SessionKey,
-        turn: Option<JournalId>,
-        file: PathBuf,
-    },
-    /// From their files; also those that came or went since.
-    ReloadPlugins {
-        /// All of them if left out.
-        name: Option<String>,
-    },
-    /// By the name of its folder, why each installed plugin that failed did.
-    PluginErrors,
-    PluginConfig {
-        name: String,
-        /// What to change.
-        set: serde_json::Map<String, Json>,
     },
     /// Serves a client of MCP that the asker speaks for; events are `open`, then each `line` of ours.
     McpOpen {

@@ -3,10 +3,8 @@
 
 mod approvals;
 mod calls;
-mod capsules;
 mod mcp;
 mod models;
-mod operations;
 mod outlets;
 mod plugin_web;
 mod plugins;
@@ -37,7 +35,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, EventListener, Hint, Logs, Metrics, Now, Principal, Remote, ServiceError,
+    Counted, ErrorCode, EventListener, Hint, Jobs, Live, Logs, Metrics, Now, Principal, Remote,
+    ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -45,7 +44,7 @@ use crate::{
     request::Request,
 };
 
-use plugins::{Loading, Shelf};
+use plugins::PluginHost;
 use runs::Running;
 
 /// Messages that one run or call may send.
@@ -98,44 +97,59 @@ pub struct Observer {
     pub cancel: Cancel,
 }
 
-type AgentHook = Box<dyn FnOnce(&Agent) + Send>;
-
 /// Clones share everything.
 #[derive(Clone)]
 pub struct Service {
-    config: Arc<Config>,
-    data: PathBuf,
-    /// The file that changes are written to, and the configuration as it was last read: what was
-    /// read at the start rules all that cannot change while we run.
-    file: Arc<PathBuf>,
-    configured: Arc<RwLock<Arc<Config>>>,
+    configuration: Arc<Configuration>,
     store: Store,
     gate: Gate,
-    coder: Coder,
-    running: Arc<Running>,
-    /// What began later is ours, and not to be recovered.
-    began: Timestamp,
-    live: Arc<crate::Live>,
-    logs: Logs,
-    jail: Arc<Jail>,
-    metrics: Arc<Metrics>,
+    code: Arc<CodeExecution>,
+    agent: Arc<LazyAgent>,
+    plugin_host: Arc<PluginHost>,
+    mcp_servers: McpServers,
     remote: Remote,
-    servers: McpServers,
     /// The one way to what a URL from a stranger names: from where the operator lets pages be fetched,
     /// nowhere unless they said so.
     fetcher: Fetcher,
+    live: Arc<Live>,
+    jobs: Jobs,
+    logs: Logs,
+    metrics: Arc<Metrics>,
+    /// What began later is ours, and not to be recovered.
+    started_at: Timestamp,
+}
+
+struct Configuration {
+    data: PathBuf,
+    /// Where changes are written.
+    file: PathBuf,
+    /// Rules all that cannot change while we run.
+    at_start: Config,
+    /// As it was last read.
+    latest: RwLock<Arc<Config>>,
+}
+
+/// Code in the sandbox.
+struct CodeExecution {
+    coder: Coder,
+    jail: Arc<Jail>,
+    running: Arc<Running>,
     /// What code finds besides the standard library.
     packages: Vec<String>,
-    model: Option<String>,
-    only_model: Option<NamedModel>,
-    shelf: Arc<Shelf>,
-    loaded: Loading,
-    /// Methods by meaning, once there is an agent.
-    meanings: Meanings,
-    /// Made when it is first needed: models may have to be looked for.
-    agent: Arc<OnceCell<Agent>>,
+}
+
+type AgentHook = Box<dyn FnOnce(&Agent) + Send>;
+
+/// Made when it is first needed: models may have to be looked for.
+struct LazyAgent {
+    made: OnceCell<Agent>,
     /// Of surfaces that wait for it. A mutex, held for a push or while they are called, once.
-    agent_hooks: Arc<Mutex<Vec<AgentHook>>>,
+    hooks: Mutex<Vec<AgentHook>>,
+    /// Methods by meaning, once it is made.
+    meanings: Meanings,
+    /// The models of this process alone, as [`Settings`] has them.
+    named_model: Option<String>,
+    only_model: Option<NamedModel>,
 }
 
 impl Service {
@@ -152,7 +166,7 @@ impl Service {
         }
         let remote = settings.config.remote.settings();
         let remote = Remote::new(store.clone(), gate.clone(), remote);
-        let servers = McpServers::new(&gate, config::mcp::settings(&settings.config.mcp)?);
+        let mcp_servers = McpServers::new(&gate, config::mcp::settings(&settings.config.mcp)?);
         let installed = packages::installed_at(&settings.data);
         let packages = packages::list(&settings.data);
         let jail = settings
@@ -171,32 +185,39 @@ impl Service {
             .iter()
             .map(|package| package.name.clone())
             .collect();
-        let shelf = Shelf::open(settings, gate.clone(), store.clone(), &names)?;
+        let plugin_host = PluginHost::open(settings, gate.clone(), store.clone(), &names)?;
+        let live: Arc<Live> = Arc::default();
         Ok(Service {
-            config: Arc::new(settings.config.clone()),
-            data: settings.data.clone(),
-            file: Arc::new(settings.file.clone()),
-            configured: Arc::new(RwLock::new(Arc::new(settings.config.clone()))),
+            configuration: Arc::new(Configuration {
+                data: settings.data.clone(),
+                file: settings.file.clone(),
+                at_start: settings.config.clone(),
+                latest: RwLock::new(Arc::new(settings.config.clone())),
+            }),
             store,
             gate,
-            coder,
-            running: Arc::default(),
-            began: Timestamp::now(),
-            live: Arc::default(),
-            logs: settings.logs.clone(),
-            jail,
-            metrics,
+            code: Arc::new(CodeExecution {
+                coder,
+                jail,
+                running: Arc::default(),
+                packages: names,
+            }),
+            agent: Arc::new(LazyAgent {
+                made: OnceCell::new(),
+                hooks: Mutex::default(),
+                meanings,
+                named_model: settings.model.clone(),
+                only_model: settings.only_model.clone(),
+            }),
+            plugin_host: Arc::new(plugin_host),
+            mcp_servers,
             remote,
-            servers,
             fetcher: Fetcher::new(settings.config.methods()?.fetch),
-            packages: names,
-            model: settings.model.clone(),
-            only_model: settings.only_model.clone(),
-            shelf: Arc::new(shelf),
-            loaded: Loading::default(),
-            meanings,
-            agent: Arc::default(),
-            agent_hooks: Arc::default(),
+            jobs: Jobs::new(live.clone()),
+            live,
+            logs: settings.logs.clone(),
+            metrics,
+            started_at: Timestamp::now(),
         })
     }
 
@@ -225,39 +246,43 @@ impl Service {
     }
 
     pub(crate) fn data(&self) -> &Path {
-        &self.data
+        &self.configuration.data
     }
 
     pub(crate) fn started_at(&self) -> Timestamp {
-        self.began
+        self.started_at
     }
 
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.configuration.at_start
     }
 
     pub(crate) fn config_file(&self) -> &Path {
-        &self.file
+        &self.configuration.file
     }
 
     pub(crate) fn configured(&self) -> Arc<Config> {
-        self.configured.read().clone()
+        self.configuration.latest.read().clone()
     }
 
     pub(crate) fn set_configured(&self, config: Config) {
-        *self.configured.write() = Arc::new(config);
+        *self.configuration.latest.write() = Arc::new(config);
     }
 
     pub fn jail(&self) -> &Arc<Jail> {
-        &self.jail
+        &self.code.jail
     }
 
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
 
-    pub fn live(&self) -> &Arc<crate::Live> {
+    pub fn live(&self) -> &Arc<Live> {
         &self.live
+    }
+
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     /// Of an address that a request names.
@@ -275,7 +300,7 @@ impl Service {
             .map(|peer| roster.sockets(peer.client()).len());
         let workers = self.plugins().workers().into_iter();
         Now {
-            waiting: self.jail.waiting(),
+            waiting: self.code.jail.waiting(),
             sockets: sockets.sum(),
             clients: clients.len(),
             workers: workers
@@ -302,14 +327,6 @@ impl Service {
                 Ok(json!(sent.await?.map(TurnSummaryLine::from)))
             }
             Request::Listen { session } => match self.listen(&session, observer).await? {},
-            Request::Export {
-                session,
-                turn,
-                file,
-            } => self.export(&session, turn, &file).await,
-            Request::ReloadPlugins { name } => self.reload_plugins(name).await,
-            Request::PluginErrors => Ok(self.plugin_errors().await),
-            Request::PluginConfig { name, set } => self.plugin_config(&name, set).await,
             // Answered where the protocol is spoken.
             Request::McpOpen { .. } | Request::McpSay { .. } => Ok(Json::Null),
         }
@@ -322,7 +339,7 @@ impl Service {
         surface: Surface,
         journal: JournalId,
     ) -> Caller {
-        let budget = Budget::new(self.config.limits().calls, MESSAGES);
+        let budget = Budget::new(self.config().limits().calls, MESSAGES);
         Caller {
             session,
             user,

@@ -7,7 +7,7 @@ type Schemas = components["schemas"];
 type Answer<Path extends keyof paths, Verb extends keyof paths[Path]> = paths[Path][Verb] extends { responses: { 200: { content: { "application/json": infer Body } } } } ? Body : never;
 
 export type Plugin = Schemas["PluginView"];
-export type Job = Omit<Schemas["Job"], "result"> & { result?: { plugin?: string } | null };
+export type Job = Schemas["Job"];
 export type Statistics = Schemas["MethodStatistics"];
 export type MethodSummary = Schemas["MethodSummary"];
 export type Callers = Schemas["MethodCallers"];

@@ -15,8 +15,8 @@ use crate::{
 
 pub async fn perform(common: &Common, methods: Methods) -> Result<ExitCode, Failure> {
     if let Some(name) = methods.name {
-        let method = super::call(common, Purpose::Look, GetMethod { name }).await?;
-        common.show(&method, show_one);
+        let details = super::call(common, Purpose::Look, GetMethod { name }).await?;
+        common.show(&details.method, show_one);
         return Ok(ExitCode::SUCCESS);
     }
     let session = methods.on_behalf.session()?;

@@ -39,7 +39,7 @@ impl Site {
         let made = scene.callgate(&["key", "new", "--scope", "operator", "--json"]);
         let key = made.succeeded().json()["key"].as_str().unwrap().to_owned();
         let server = Server::start_with(&scene, &["--plugin", &plugin]);
-        wait_until(|| server.api("GET", "/api/models", &key, None).0 == 200);
+        wait_until(|| server.api("GET", "/api/plugins", &key, None).0 == 200);
         let mut stream = TcpStream::connect(&server.address).unwrap();
         write!(
             stream,

@@ -48,7 +48,7 @@ impl Site {
         let made = scene.callgate(&["key", "new", "--scope", "operator", "--json"]);
         let key = made.succeeded().json()["key"].as_str().unwrap().to_owned();
         let server = Server::start_with(&scene, &["--plugin", plugin.to_str().unwrap()]);
-        wait_until(|| server.api("GET", "/api/models", &key, None).0 == 200);
+        wait_until(|| server.api("GET", "/api/plugins", &key, None).0 == 200);
         Site {
             server,
             key,

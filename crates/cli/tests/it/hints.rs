@@ -105,6 +105,28 @@ fn commands_of_the_terminal_that_we_name_are_there() {
 }
 
 #[test]
+fn files_that_the_code_map_names_are_there() {
+    let map = fs::read_to_string(tree().join("ARCHITECTURE.md")).unwrap();
+    let quoted = map.split('`').skip(1).step_by(2);
+    let is_file = |word: &&str| {
+        let ending = Path::new(word).extension().and_then(|it| it.to_str());
+        word.contains('/') && matches!(ending, Some("rs" | "py" | "md" | "json"))
+    };
+    let files: BTreeSet<&str> = quoted.filter(is_file).collect();
+    assert!(files.len() > 100, "{files:?}");
+    let missing: Vec<&str> = files
+        .into_iter()
+        .filter(|file| {
+            // `<domain>` stands for several: of these the folder is there.
+            let known = file.split('<').next().unwrap_or_default();
+            let mut folders = ["", "crates"].iter().map(|folder| tree().join(folder));
+            !folders.any(|folder| folder.join(known).exists())
+        })
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
+
+#[test]
 fn a_notice_is_in_the_language_of_the_message_that_it_answers() {
     let scene = Scene::new();
     let silent = scene.script(&[]);

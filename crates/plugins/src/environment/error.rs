@@ -62,8 +62,8 @@ impl InstallError {
             InstallError::NoPlugin { .. } => {
                 "give a folder, a .py file, a .zip file or the URL of a git repository"
             }
-            InstallError::Exists(_) => "add --replace to put the new one in its place",
-            InstallError::Unknown(_) => "see them all with `callgate plugin list`",
+            InstallError::Exists(_) => "have it replaced, or choose another name",
+            InstallError::Unknown(_) => "look at the list of what is installed",
         }
     }
 }

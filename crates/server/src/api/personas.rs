@@ -33,6 +33,7 @@ pub(super) fn routes(routes: &mut Routes) {
         )
         .query::<ImportOptions>()
         .takes_bytes("application/octet-stream")
+        .performs::<ImportPersonas>()
         .gives::<List<ImportedPersona>>();
     routes.operation::<DeletePersona>(Delete, "/api/personas/{name}", "Delete a persona");
 }

@@ -196,6 +196,21 @@ fn hint_text(hint: Hint) -> Option<String> {
         Hint::NewClientKey => {
             Some("POST /api/keys makes a key for it and hands the id over".to_owned())
         }
+        Hint::Replace => Some("send `replace` as true to put it in its place".to_owned()),
+        Hint::KnownProviders(names) => Some(format!(
+            "those known are {}; others need `base_url`",
+            names.join(", ")
+        )),
+        Hint::GiveModelKey(variables) => Some(format!(
+            "set {} where the server runs, or send `key` or `key_env`",
+            variables.join(" or ")
+        )),
+        Hint::SetKeyVariable(name) => {
+            Some(format!("set {name} where the server runs, or send `key`"))
+        }
+        Hint::AddUnchecked(hint) => Some(format!(
+            "{hint}; `check: false` writes it down all the same"
+        )),
         other => Some(other.to_string()),
     }
 }

@@ -30,6 +30,8 @@ struct Route {
     verb: Verb,
     path: &'static str,
     summary: &'static str,
+    /// The name of the operation that it performs.
+    operation: Option<&'static str>,
     scope: Scope,
     query: Option<Json>,
     /// Name and meaning of the one that is read.
@@ -109,6 +111,7 @@ impl Routes {
             verb,
             path,
             summary,
+            operation: None,
             scope: Scope::Operator,
             query: None,
             header: None,
@@ -132,9 +135,9 @@ impl Routes {
         let schema = self.schemas.root_schema_for::<O>().to_value();
         let shape = Arc::new(RequestShape::new(&schema, path));
         let rest = shape.without_path(&schema);
-        let has_more = rest["properties"]
-            .as_object()
-            .is_some_and(|it| !it.is_empty());
+        let properties = rest["properties"].as_object();
+        // One that wraps another type refers to it.
+        let has_more = properties.is_some_and(|it| !it.is_empty()) || !rest["$ref"].is_null();
         let handler = move |state, access, path, query, headers, body| {
             perform::<O>(shape.clone(), state, access, path, query, headers, body)
         };
@@ -143,6 +146,7 @@ impl Routes {
             verb,
             path,
             summary,
+            operation: Some(O::NAME),
             scope: O::CAPABILITY.into(),
             query: (has_more && verb.sends_nothing()).then(|| rest.clone()),
             header: None,
@@ -211,7 +215,12 @@ impl Describe<'_> {
     pub(super) fn takes_operation<O: Operation>(self, elsewhere: &[&str]) -> Self {
         let schema = self.0.schemas.root_schema_for::<O>().to_value();
         let rest = without(&schema, |name| elsewhere.contains(&name));
-        self.change(|route| route.body = Some(rest))
+        self.performs::<O>().change(|route| route.body = Some(rest))
+    }
+
+    /// The handler only makes a request of the operation from what is no JSON.
+    pub(super) fn performs<O: Operation>(self) -> Self {
+        self.change(|route| route.operation = Some(O::NAME))
     }
 
     /// The body is no JSON.
@@ -277,6 +286,9 @@ fn operation(route: &Route) -> Json {
             },
         },
     });
+    if let Some(name) = route.operation {
+        operation["x-operation"] = name.into();
+    }
     if let Some(body) = &route.body {
         operation["requestBody"] = json!({
             "required": true,

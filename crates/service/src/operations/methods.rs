@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{List, Page};
+use super::{List, MethodCallers, MethodStatistics, Page};
 use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
 
 /// An operator sees what any caller may use, another key what remote callers may.
@@ -58,7 +58,7 @@ pub struct GetMethod {
 }
 
 impl Operation for GetMethod {
-    type Response = MethodView;
+    type Response = MethodDetails;
     const NAME: &'static str = "methods.get";
     const CAPABILITY: Capability = Capability::Methods;
 
@@ -73,15 +73,33 @@ impl Operation for GetMethod {
         if principal.holds(Capability::Operator)
             && let Some(method) = service.gate().find(&self.name)
         {
-            return Ok(method.info().into());
+            let info = method.info();
+            return Ok(MethodDetails {
+                method: info.into(),
+                statistics: Some(service.method_statistics(info).await?),
+                callers: Some(service.method_callers(info).await?),
+            });
         }
         let found = visible(service, principal, None)?
             .into_iter()
             .find(|method| method.name == self.name || method.full_name() == self.name);
-        found.ok_or_else(|| {
-            ServiceError::not_found(format!("no method '{}'", self.name), Listing::Methods)
+        let missing =
+            || ServiceError::not_found(format!("no method '{}'", self.name), Listing::Methods);
+        Ok(MethodDetails {
+            method: found.ok_or_else(missing)?,
+            statistics: None,
+            callers: None,
         })
     }
+}
+
+/// With what only operators see.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MethodDetails {
+    #[serde(flatten)]
+    pub method: MethodView,
+    pub statistics: Option<MethodStatistics>,
+    pub callers: Option<MethodCallers>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,20 @@
-//! Models, as the operator adds, tries and arranges them.
+//! Models, as the operator adds, tries and arranges them. What changes is used at once.
 
-use callgate_contract::{Accepts, Price, Usage};
+mod found;
+mod new;
+mod trial;
+
+use callgate_contract::{Accepts, Models, NamedModel, Price};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::Value;
 
 use super::{Deleted, List};
-use crate::{Capability, News, Operation, Principal, Service, ServiceError, models::Verdict};
+use crate::{Capability, Listing, News, Operation, Principal, Service, ServiceError, config::Edit};
+
+pub use found::{FindModels, FoundModels, FoundProvider, FoundServer};
+pub use new::{AddModel, AddedModel, NewModel, TryModel};
+pub use trial::{ModelTest, TestModel};
 
 /// Those at hand.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -19,9 +28,9 @@ impl Operation for ListModels {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        principal: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        Ok(List::whole(service.model_views().await?))
+        Ok(List::whole(service.model_views(principal).await?))
     }
 }
 
@@ -46,90 +55,6 @@ pub struct ModelView {
     pub embedding: bool,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewModel {
-    pub id: String,
-    /// One of those that GET /api/models/found lists; then address and model may be left out.
-    pub provider: Option<String>,
-    pub base_url: Option<String>,
-    pub model: Option<String>,
-    pub wire: Option<String>,
-    /// Kept in the configuration file, which is then its owner's alone.
-    pub key: Option<String>,
-    /// The environment variable that holds the key.
-    pub key_env: Option<String>,
-    #[serde(default)]
-    pub fallback: Vec<String>,
-    #[serde(default)]
-    pub image: bool,
-    #[serde(default)]
-    pub audio: bool,
-    /// Make it the one that answers where nobody chose another.
-    #[serde(default)]
-    pub default: bool,
-    /// Ask it something first, and write it down only if it answers.
-    #[serde(default = "yes")]
-    pub check: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct MadeModel {
-    pub model: ModelView,
-    pub test: Option<ModelTest>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ModelTest {
-    pub id: String,
-    pub ok: bool,
-    pub millis: u64,
-    pub text: Option<String>,
-    pub usage: Option<Usage>,
-    pub error: Option<String>,
-    pub hint: Option<String>,
-}
-
-impl From<Verdict> for ModelTest {
-    fn from(verdict: Verdict) -> Self {
-        let hint = verdict.failure.as_ref();
-        ModelTest {
-            hint: hint.map(|failure| failure.hint.to_string()),
-            error: verdict.failure.map(|failure| failure.message),
-            id: verdict.id,
-            ok: verdict.ok,
-            millis: verdict.millis,
-            text: verdict.text,
-            usage: verdict.usage,
-        }
-    }
-}
-
-/// Asks it something small.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TestModel {
-    pub id: String,
-}
-
-impl Operation for TestModel {
-    type Response = ModelTest;
-    const NAME: &'static str = "models.test";
-    const CAPABILITY: Capability = Capability::Operator;
-
-    async fn execute(
-        self,
-        service: &Service,
-        _: &Principal,
-    ) -> Result<Self::Response, ServiceError> {
-        service.test_model(&self.id).await
-    }
-}
-
 /// What is not named stays.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -151,11 +76,33 @@ impl Operation for ChangeModel {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        principal: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        let view = service.change_model(self).await?;
+        let view = service.model_view(principal, &self.id).await?;
+        if let Some(fallback) = &self.fallback {
+            service.require_configured_model(&self.id)?;
+            for id in fallback {
+                service.require_configured_model(id)?;
+            }
+            let ids: Vec<Value> = fallback.iter().map(|id| Value::from(id.as_str())).collect();
+            let mut edit = Edit::open(service.config_file())?;
+            edit.set_of_model(&self.id, "fallback", &Value::from(ids))?;
+            edit.save()?;
+        }
+        match self.default {
+            Some(true) => service.write_default_model(Some(&self.id))?,
+            Some(false) if view.default => service.write_default_model(None)?,
+            _ => {}
+        }
+        if let Some(vision) = self.vision.filter(|vision| *vision != view.vision) {
+            let id = vision.then(|| Value::from(self.id.as_str()));
+            let mut edit = Edit::open(service.config_file())?;
+            edit.set("models", "vision", id.as_ref())?;
+            edit.save()?;
+        }
+        service.read_config().await?;
         service.live().announce(&News::Models {});
-        Ok(view)
+        service.model_view(principal, &self.id).await
     }
 }
 
@@ -174,55 +121,91 @@ impl Operation for DeleteModel {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        principal: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        service.delete_model(&self.id).await?;
+        service.model_view(principal, &self.id).await?;
+        service.require_configured_model(&self.id)?;
+        let config = service.configured();
+        let mut edit = Edit::open(service.config_file())?;
+        for (field, chosen) in [
+            ("default", &config.models.default),
+            ("vision", &config.models.vision),
+            ("embedding", &config.models.embedding),
+        ] {
+            if chosen.as_ref() == Some(&self.id) {
+                edit.set("models", field, None)?;
+            }
+        }
+        for other in config.models()?.list {
+            let rest: Vec<Value> = other
+                .fallback
+                .iter()
+                .filter(|it| **it != self.id)
+                .map(|it| Value::from(it.as_str()))
+                .collect();
+            if rest.len() < other.fallback.len() {
+                edit.set_of_model(&other.id, "fallback", &Value::from(rest))?;
+            }
+        }
+        edit.remove_model(&self.id)?;
+        edit.save()?;
+        service.read_config().await?;
         service.live().announce(&News::Models {});
         Ok(Deleted { deleted: self.id })
     }
 }
 
-/// Keys and local servers that could be used.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct FindModels {}
-
-impl Operation for FindModels {
-    type Response = FoundModels;
-    const NAME: &'static str = "models.find";
-    const CAPABILITY: Capability = Capability::Operator;
-
-    async fn execute(
-        self,
-        service: &Service,
-        _: &Principal,
-    ) -> Result<Self::Response, ServiceError> {
-        Ok(service.find_model_offers().await)
+impl Service {
+    /// At the terminal they are looked for; a server that has just begun says so.
+    async fn models_for(&self, principal: &Principal) -> Result<Models, ServiceError> {
+        match (self.running_agent(), principal) {
+            (Some(agent), _) => Ok(agent.models().clone()),
+            (None, Principal::Terminal) => self.find_models().await,
+            (None, Principal::Key(_)) => Err(ServiceError::starting()),
+        }
     }
-}
 
-/// What could be used at once.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct FoundModels {
-    pub providers: Vec<FoundProvider>,
-    /// Model servers on this machine that answer.
-    pub servers: Vec<FoundServer>,
-}
+    async fn model_views(&self, principal: &Principal) -> Result<Vec<ModelView>, ServiceError> {
+        let models = self.models_for(principal).await?;
+        let default = &models.choose(None).id;
+        let is = |chosen: Option<&NamedModel>, id: &str| chosen.is_some_and(|it| it.id == id);
+        let view = |model: &NamedModel| {
+            let about = model.model.about();
+            ModelView {
+                id: model.id.clone(),
+                wire: about.wire,
+                name: about.name,
+                accepts: model.model.accepts(),
+                price: about.price,
+                fallback: about.fallback,
+                source: self.source_of_model(&model.id).to_owned(),
+                default: model.id == *default,
+                vision: is(models.vision(), &model.id),
+                embedding: is(models.embedding(), &model.id),
+            }
+        };
+        Ok(models.all().iter().map(view).collect())
+    }
 
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct FoundProvider {
-    pub id: String,
-    pub base_url: String,
-    /// The one that is used where none is named.
-    pub model: String,
-    /// Environment variables that may hold its key.
-    pub variables: Vec<String>,
-    /// The one of them that is set.
-    pub key_found: Option<String>,
-}
+    async fn model_view(&self, principal: &Principal, id: &str) -> Result<ModelView, ServiceError> {
+        let unknown = || ServiceError::not_found(format!("no model '{id}'"), Listing::Models);
+        let mut views = self.model_views(principal).await?.into_iter();
+        views.find(|view| view.id == id).ok_or_else(unknown)
+    }
 
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct FoundServer {
-    pub name: String,
-    pub base_url: String,
-    pub models: Vec<String>,
+    fn require_configured_model(&self, id: &str) -> Result<(), ServiceError> {
+        let config = self.configured();
+        if config.models.list.iter().any(|entry| entry.id() == id) {
+            return Ok(());
+        }
+        let error = format!("'{id}' is not in the configuration file");
+        let hint = "it was found in the environment or on this machine: add it first";
+        Err(ServiceError::conflict(error, hint))
+    }
+
+    fn write_default_model(&self, id: Option<&str>) -> Result<(), ServiceError> {
+        let mut edit = Edit::open(self.config_file())?;
+        edit.set("models", "default", id.map(Value::from).as_ref())?;
+        edit.save()
+    }
 }

@@ -116,7 +116,7 @@ pub struct MethodCallers {
 }
 
 impl Service {
-    pub async fn method_statistics(
+    pub(super) async fn method_statistics(
         &self,
         info: &MethodInfo,
     ) -> Result<MethodStatistics, ServiceError> {
@@ -139,7 +139,10 @@ impl Service {
         })
     }
 
-    pub async fn method_callers(&self, info: &MethodInfo) -> Result<MethodCallers, ServiceError> {
+    pub(super) async fn method_callers(
+        &self,
+        info: &MethodInfo,
+    ) -> Result<MethodCallers, ServiceError> {
         let full = format!("{}/{}", info.origin, info.name);
         let mut personas = vec![Persona::built_in()];
         personas.extend(self.store().personas().list().await?);
@@ -148,11 +151,7 @@ impl Service {
             names.is_none_or(|names| names.iter().any(|name| *name == info.name || *name == full))
         });
         let disabled_in = match &info.origin {
-            Origin::Plugin(id) => {
-                let mut plugins = self.plugin_views(None).await.into_iter();
-                let own = plugins.find(|plugin| plugin.id == *id);
-                own.map(|plugin| plugin.disabled_in).unwrap_or_default()
-            }
+            Origin::Plugin(id) => self.plugins().disabled_in(id),
             _ => Vec::new(),
         };
         Ok(MethodCallers {

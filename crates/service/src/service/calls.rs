@@ -30,7 +30,7 @@ impl Service {
         };
         let user = request.user.unwrap_or_else(|| principal.user());
         let id = JournalId::fresh();
-        let held = self.running.enter(id, Cancel::default());
+        let held = self.code.running.enter(id, Cancel::default());
         let surface = self.surface(&request.name, principal.role());
         let mut caller = self.caller(session, user, surface, id);
         caller.role = principal.role();

@@ -12,13 +12,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Service {
     /// Those the operator named.
     pub fn mcp_servers(&self) -> &McpServers {
-        &self.servers
+        &self.mcp_servers
     }
 
     /// Waits for servers that the operator named, unless `method` is there already.
     pub(crate) async fn with_servers(&self, method: Option<&str>) {
         if method.is_none_or(|method| self.gate.find(method).is_none()) {
-            self.servers.settled(PATIENCE).await;
+            self.mcp_servers.settled(PATIENCE).await;
         }
     }
 }

@@ -10,12 +10,12 @@ impl Service {
     /// The configured ones, else what the environment or this machine offers, else the demo; and
     /// those that were named for this process or as a default, such as a script.
     pub(crate) async fn find_models(&self) -> Result<Models, ServiceError> {
-        if let Some(only) = &self.only_model {
+        if let Some(only) = &self.agent.only_model {
             let only = self.metrics.metered(only.clone());
             return Ok(Models::new(only, Vec::new(), None, None));
         }
         let settings = self.configured().models()?;
-        let servers: &[LocalServer] = match self.model.as_deref() {
+        let servers: &[LocalServer] = match self.agent.named_model.as_deref() {
             Some(model) if model == Demo::ID || model.starts_with(SCRIPT) => &[],
             _ => USUAL_SERVERS,
         };
@@ -26,7 +26,7 @@ impl Service {
             &settings.default,
             &settings.vision,
             &settings.embedding,
-            &self.model,
+            &self.agent.named_model,
         ];
         for id in named_here.into_iter().flatten() {
             let model = named(&found, id)?;
@@ -34,13 +34,13 @@ impl Service {
                 others.push(model);
             }
         }
-        let default = self.model.clone().or(settings.default);
+        let default = self.agent.named_model.clone().or(settings.default);
         let models = Models::new(first, others, default, settings.vision);
         let models = models.map(|model| self.metrics.metered(model));
         Ok(models.with_embedding(settings.embedding))
     }
 
-    pub(super) fn source(&self, id: &str) -> &'static str {
+    pub(crate) fn source_of_model(&self, id: &str) -> &'static str {
         let local = |server: &LocalServer| id.starts_with(&format!("{}/", server.name));
         let config = self.configured();
         if config.models.list.iter().any(|entry| entry.id() == id) {

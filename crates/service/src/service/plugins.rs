@@ -1,9 +1,12 @@
 //! The plugins of a data directory: installed ones, the operator's functions, and those a command
 //! was given. They are loaded when something first needs them.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use callgate_contract::{Value, json as value_json};
 use callgate_plugins::{
     Loaded, Plugin, PluginOptions, Plugins, Source, WorkerError,
     check::CheckReport,
@@ -12,7 +15,8 @@ use callgate_plugins::{
     watch::Look,
 };
 use parking_lot::Mutex;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, json};
+use tokio::sync::OnceCell;
 
 use super::{Service, Settings};
 use crate::{ServiceError, plugins::GivenPlugin};
@@ -24,25 +28,27 @@ const LOOK: Duration = Duration::from_secs(1);
 const FUNCTIONS: &str = "functions";
 
 /// What the service knows of plugins beside [`Plugins`].
-pub(super) struct Shelf {
+pub(super) struct PluginHost {
     pub(super) plugins: Plugins,
     library: Library,
     /// The folder of the operator's functions.
     functions: PathBuf,
     given: Vec<GivenPlugin>,
+    /// What came of loading them when they were first needed.
+    loaded: OnceCell<Vec<CheckReport>>,
     /// What last came of loading each, by path, and what reading told of those that are installed,
     /// by name. Mutexes held for a look.
     reports: Mutex<BTreeMap<PathBuf, CheckReport>>,
     surveys: Mutex<BTreeMap<String, (Look, Survey)>>,
 }
 
-impl Shelf {
+impl PluginHost {
     pub(super) fn open(
         settings: &Settings,
         gate: callgate_gate::Gate,
         store: callgate_store::Store,
         packages: &[String],
-    ) -> Result<Shelf, ServiceError> {
+    ) -> Result<PluginHost, ServiceError> {
         let mut options = PluginOptions::new(&settings.data);
         // Without an interpreter the first plugin will say so: other commands need none.
         if let Ok(python) = settings.config.python() {
@@ -60,30 +66,15 @@ impl Shelf {
             callgate_plugins::library(&settings.data).map_err(broken)?,
         )
         .building_from_source(settings.config.plugins.source_packages);
-        Ok(Shelf {
+        Ok(PluginHost {
             plugins: Plugins::open(gate, store, options).map_err(broken)?,
             library: Library::new(&settings.data, environments),
             functions: settings.data.join(FUNCTIONS),
             given: settings.given.clone(),
+            loaded: OnceCell::new(),
             reports: Mutex::default(),
             surveys: Mutex::default(),
         })
-    }
-
-    pub(super) fn library(&self) -> &Library {
-        &self.library
-    }
-
-    /// The worker that a plugin of the command line was to run in.
-    pub(super) fn worker_meant(&self, path: &std::path::Path) -> Option<&str> {
-        let mut given = self.given.iter();
-        let found = given.find(|it| it.source.path == path)?;
-        Some(&found.source.worker)
-    }
-
-    /// What last came of loading each plugin, by its path.
-    pub(super) fn reports(&self) -> BTreeMap<PathBuf, CheckReport> {
-        self.reports.lock().clone()
     }
 
     fn functions_source(&self) -> Source {
@@ -115,13 +106,6 @@ impl Shelf {
             options: Map::new(),
         }
     }
-
-    /// The loaded plugin that somebody means by its id, or by the name of its folder.
-    pub(super) fn find(&self, name: &str) -> Option<Plugin> {
-        let by_id = self.plugins.plugin(name);
-        let plugins = self.plugins.list().into_iter();
-        by_id.or_else(|| plugins.into_iter().find(|it| it.source.name() == name))
-    }
 }
 
 /// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
@@ -147,23 +131,52 @@ fn unread(source: Source) -> GivenPlugin {
 
 impl Service {
     pub fn plugins(&self) -> &Plugins {
-        &self.shelf.plugins
+        &self.plugin_host.plugins
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.plugin_host.library
+    }
+
+    /// The loaded plugin that somebody means by its id, or by the name of its folder.
+    pub(crate) fn find_plugin(&self, name: &str) -> Option<Plugin> {
+        let by_id = self.plugins().plugin(name);
+        let mut plugins = self.plugins().list().into_iter();
+        by_id.or_else(|| plugins.find(|it| it.source.name() == name))
+    }
+
+    /// The worker that a plugin of the command line was to run in.
+    pub(crate) fn intended_worker(&self, path: &Path) -> Option<&str> {
+        let mut given = self.plugin_host.given.iter();
+        let found = given.find(|it| it.source.path == path)?;
+        Some(&found.source.worker)
+    }
+
+    /// What last came of loading each plugin, by its path.
+    pub(crate) fn plugin_reports(&self) -> BTreeMap<PathBuf, CheckReport> {
+        self.plugin_host.reports.lock().clone()
+    }
+
+    /// What an installed plugin was when it was last loaded, if it has not changed since.
+    pub(crate) fn last_description(&self, installed: &Installed) -> Option<Loaded> {
+        self.plugins()
+            .last_description(&self.plugin_host.source(installed))
     }
 
     /// Loads what is to be loaded, the first time it is asked; what came of it.
     pub async fn with_plugins(&self) -> &[CheckReport] {
         let load = || async {
-            self.servers.start(true).await;
-            let reports = self.load(self.shelf.sources(), Need::Later).await;
+            self.mcp_servers.start(true).await;
+            let reports = self.load(self.plugin_host.sources(), Need::Later).await;
             reports.iter().for_each(tell);
             reports
         };
-        self.loaded.get_or_init(load).await
+        self.plugin_host.loaded.get_or_init(load).await
     }
 
     /// What plugins ask of the host, also while they load, the agent answers in part.
     async fn wire_for_plugins(&self) {
-        if let Err(failure) = self.agent.get_or_try_init(|| self.wire()).await {
+        if let Err(failure) = self.agent.made.get_or_try_init(|| self.wire()).await {
             tracing::warn!(
                 reason = failure.message,
                 "no agent; plugins cannot reach models or send messages"
@@ -173,7 +186,7 @@ impl Service {
 
     /// Only what the command was given, and nothing that is installed.
     pub async fn load_given(&self) -> Vec<CheckReport> {
-        self.load(self.shelf.given.clone(), Need::Now).await
+        self.load(self.plugin_host.given.clone(), Need::Now).await
     }
 
     async fn load(&self, given: Vec<GivenPlugin>, need: Need) -> Vec<CheckReport> {
@@ -183,8 +196,8 @@ impl Service {
         self.wire_for_plugins().await;
         let sources = given.iter().map(|given| given.source.clone()).collect();
         let mut results = match need {
-            Need::Now => self.shelf.plugins.load(sources).await,
-            Need::Later => self.shelf.plugins.adopt(sources).await,
+            Need::Now => self.plugin_host.plugins.load(sources).await,
+            Need::Later => self.plugin_host.plugins.adopt(sources).await,
         };
         let mut reports = Vec::new();
         for given in given {
@@ -205,43 +218,42 @@ impl Service {
         let path = given.source.path.clone();
         let name = given.source.name();
         if let Some(id) = &report.id
-            && self.shelf.library.code(&name) == path
-            && let Err(error) = self.shelf.library.learn(&name, id)
+            && self.plugin_host.library.code(&name) == path
+            && let Err(error) = self.plugin_host.library.learn(&name, id)
         {
             tracing::debug!(%error, "what a plugin calls itself is not noted");
         }
-        self.shelf.reports.lock().insert(path, report.clone());
+        self.plugin_host.reports.lock().insert(path, report.clone());
     }
 
     /// What reading tells of installed plugins, each read again when its files change.
-    pub(super) async fn surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
+    pub(crate) async fn plugin_surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
         let looks: Vec<(String, PathBuf, Look)> = installed
             .iter()
-            .map(|it| (it.name.clone(), self.shelf.library.code(&it.name)))
+            .map(|it| (it.name.clone(), self.plugin_host.library.code(&it.name)))
             .map(|(name, path)| (name, path.clone(), Look::at(&path)))
             .collect();
         let unread: Vec<(String, PathBuf, Look)> = {
-            let known = self.shelf.surveys.lock();
+            let known = self.plugin_host.surveys.lock();
             let is_new = |(name, _, look): &&(String, PathBuf, Look)| {
                 known.get(name).is_none_or(|(seen, _)| seen != look)
             };
             looks.iter().filter(is_new).cloned().collect()
         };
         if !unread.is_empty() {
-            let environments = self.shelf.library.environments().clone();
+            let environments = self.plugin_host.library.environments().clone();
             let reading = tokio::task::spawn_blocking(move || {
-                let paths: Vec<&std::path::Path> =
-                    unread.iter().map(|(_, path, _)| path.as_path()).collect();
+                let paths: Vec<&Path> = unread.iter().map(|(_, path, _)| path.as_path()).collect();
                 let found = survey(&environments, &paths).unwrap_or_default();
                 unread.into_iter().zip(found).collect::<Vec<_>>()
             });
             let read = reading.await.unwrap_or_default();
-            let mut known = self.shelf.surveys.lock();
+            let mut known = self.plugin_host.surveys.lock();
             for ((name, _, look), found) in read {
                 known.insert(name, (look, found));
             }
         }
-        let known = self.shelf.surveys.lock();
+        let known = self.plugin_host.surveys.lock();
         let named = |(name, _, _): &(String, PathBuf, Look)| {
             Some((name.clone(), known.get(name)?.1.clone()))
         };
@@ -256,81 +268,34 @@ impl Service {
     }
 
     /// Loads plugins again from their files; also those that came or went since.
-    pub(super) async fn reload_plugins(&self, name: Option<String>) -> Result<Json, ServiceError> {
-        if self.loaded.get().is_none() {
-            let reports = self.with_plugins().await;
-            let found = wanted(reports, name.as_deref());
+    pub(crate) async fn reload_plugins(&self, name: Option<&str>) -> Vec<CheckReport> {
+        if self.plugin_host.loaded.get().is_none() {
+            let found = wanted(self.with_plugins().await, name);
             // What was installed after that loading had begun is not part of it.
             if !found.is_empty() {
-                return Ok(json!(found));
+                return found;
             }
         }
-        let sources = self.shelf.sources();
-        for plugin in self.shelf.plugins.list() {
+        let sources = self.plugin_host.sources();
+        for plugin in self.plugin_host.plugins.list() {
             let stays = sources
                 .iter()
                 .any(|it| it.source.path == plugin.source.path);
-            if !stays || is_meant(&plugin.source, &plugin.loaded, name.as_deref()) {
-                self.shelf.plugins.unload(&plugin.loaded.id).await;
+            if !stays || is_meant(&plugin.source, &plugin.loaded, name) {
+                self.plugin_host.plugins.unload(&plugin.loaded.id).await;
             }
         }
         let stays = |path: &PathBuf| sources.iter().any(|it| it.source.path == *path);
-        self.shelf.reports.lock().retain(|path, _| stays(path));
-        let loaded = self.shelf.plugins.list();
+        self.plugin_host
+            .reports
+            .lock()
+            .retain(|path, _| stays(path));
+        let loaded = self.plugin_host.plugins.list();
         let is_loaded =
             |given: &GivenPlugin| loaded.iter().any(|it| it.source.path == given.source.path);
         let missing: Vec<GivenPlugin> = sources.into_iter().filter(|it| !is_loaded(it)).collect();
         let reports = self.load_and_tell(missing).await;
-        Ok(json!(wanted(&reports, name.as_deref())))
-    }
-
-    pub(super) async fn plugin_config(
-        &self,
-        name: &str,
-        set: Map<String, Json>,
-    ) -> Result<Json, ServiceError> {
-        self.with_plugins().await;
-        let Some(plugin) = self.shelf.find(name) else {
-            return Err(ServiceError::refused(
-                format!("no plugin '{name}' is loaded"),
-                "see them all with `callgate plugin list`",
-            ));
-        };
-        let Some(worker) = self.shelf.plugins.worker_of(&plugin.loaded.id) else {
-            return Err(ServiceError::refused(
-                format!("'{name}' has no worker"),
-                "reload it",
-            ));
-        };
-        if !set.is_empty() {
-            let answer = self.set_plugin_config(&plugin, set).await;
-            return answer.map_err(|error| {
-                let hint = "`callgate plugin config NAME` shows the settings and their types";
-                ServiceError::refused(error.to_string(), hint)
-            });
-        }
-        let arguments = vec![("plugin".to_owned(), Value::from(plugin.loaded.id.clone()))];
-        let answer = worker.ask("config_get", arguments, None).await;
-        let answer =
-            answer.map_err(|error| ServiceError::refused(error.to_string(), "reload it"))?;
-        Ok(value_json::to_json(&answer))
-    }
-
-    /// All of `set` or nothing, used at once; the settings as they are then.
-    pub(super) async fn set_plugin_config(
-        &self,
-        plugin: &Plugin,
-        set: Map<String, Json>,
-    ) -> Result<Json, WorkerError> {
-        let gone = || WorkerError::Unpassable("it has no worker".to_owned());
-        let worker = self.shelf.plugins.worker_of(&plugin.loaded.id);
-        let worker = worker.ok_or_else(gone)?;
-        let values = value_json::from_json(Json::Object(set))
-            .map_err(|error| WorkerError::Unpassable(error.to_string()))?;
-        let id = Value::from(plugin.loaded.id.clone());
-        let arguments = vec![("plugin".to_owned(), id), ("values".to_owned(), values)];
-        let answer = worker.ask("config_set", arguments, None).await?;
-        Ok(value_json::to_json(&answer))
+        wanted(&reports, name)
     }
 
     /// As long as the service lives: plugins' timers fire, and what changes is loaded again, of the
@@ -341,9 +306,9 @@ impl Service {
         let service = self.clone();
         tokio::spawn(async move {
             service.with_plugins().await;
-            let given = service.shelf.given.iter().map(|it| it.source.clone());
+            let given = service.plugin_host.given.iter().map(|it| it.source.clone());
             let mut followed: Vec<(Source, Look)> = given
-                .chain([service.shelf.functions_source()])
+                .chain([service.plugin_host.functions_source()])
                 .map(|source| (source.clone(), Look::at(&source.path)))
                 .collect();
             loop {
@@ -361,7 +326,7 @@ impl Service {
 
     async fn changed(&self, source: &Source) {
         tracing::info!(plugin = source.name(), "plugin files changed; reloading");
-        let plugins = &self.shelf.plugins;
+        let plugins = &self.plugin_host.plugins;
         let known = plugins
             .list()
             .into_iter()
@@ -403,13 +368,10 @@ fn is_meant(source: &Source, loaded: &Loaded, name: Option<&str>) -> bool {
     name.is_none_or(|name| name == loaded.id || name == source.name())
 }
 
-fn wanted<'a>(reports: &'a [CheckReport], name: Option<&str>) -> Vec<&'a CheckReport> {
+fn wanted(reports: &[CheckReport], name: Option<&str>) -> Vec<CheckReport> {
     let is_meant = |report: &&CheckReport| {
-        let folder = std::path::Path::new(&report.path).file_name();
+        let folder = Path::new(&report.path).file_name();
         name.is_none_or(|name| report.id.as_deref() == Some(name) || folder == Some(name.as_ref()))
     };
-    reports.iter().filter(is_meant).collect()
+    reports.iter().filter(is_meant).cloned().collect()
 }
-
-/// Ready to be given to [`Service`].
-pub(super) type Loading = Arc<tokio::sync::OnceCell<Vec<CheckReport>>>;

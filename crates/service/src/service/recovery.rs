@@ -17,7 +17,7 @@ pub struct Recovered {
 impl Service {
     pub async fn recover(&self) -> Result<Vec<Recovered>, ServiceError> {
         let mut recovered = self.end_what_cannot_go_on().await?;
-        for (run, result) in self.coder.recover_before(self.began).await? {
+        for (run, result) in self.code.coder.recover_before(self.started_at).await? {
             let what = match result {
                 Ok(report) => told(&report),
                 Err(error) => ServiceError::from(error).message,
@@ -39,7 +39,7 @@ impl Service {
                 recovered.push(Recovered { run, what });
             }
         }
-        let keep = self.config.journal.keep.into();
+        let keep = self.config().journal.keep.into();
         self.store.journal().prune(keep).await?;
         Ok(recovered)
     }
@@ -47,7 +47,7 @@ impl Service {
     /// Turns that were cut off go on, messages nobody took are answered.
     pub async fn recover_turns(&self) -> Result<(), ServiceError> {
         let agent = self.agent().await?;
-        let recovered = agent.recover_before(self.began).await?;
+        let recovered = agent.recover_before(self.started_at).await?;
         for turn in recovered.turns {
             tracing::info!(turn = %turn.0, "interrupted turn resumed");
         }
@@ -64,7 +64,7 @@ impl Service {
     async fn end_what_cannot_go_on(&self) -> Result<Vec<Recovered>, ServiceError> {
         let mut ended = Vec::new();
         let journal = self.store.journal();
-        for run in journal.cut_off(self.began).await? {
+        for run in journal.cut_off(self.started_at).await? {
             let id = run.start.id;
             let (stop, what) = if self.is_asked(id).await? {
                 // Executing it now would only wait again; the answer will do that.

@@ -71,7 +71,7 @@ impl Service {
     ) -> Result<RunReport, ServiceError> {
         self.wait_for_methods(principal, None).await?;
         let id = request.run.unwrap_or_else(JournalId::fresh);
-        let Some(held) = self.running.enter(id, observer.cancel.clone()) else {
+        let Some(held) = self.code.running.enter(id, observer.cancel.clone()) else {
             let message = format!("run {} is being executed", id.0);
             return Err(ServiceError::conflict(message, "leave out its id"));
         };
@@ -83,7 +83,7 @@ impl Service {
         let mut caller = self.caller(session.clone(), user, Surface::Code, id);
         caller.role = principal.role();
         let limits = request.timeout_seconds.map(|seconds| {
-            let mut limits = self.config.limits();
+            let mut limits = self.config().limits();
             limits.wall = Duration::from_secs(seconds.clamp(1, MAX_SECONDS));
             // Who allows that much time means code that uses it.
             limits.cpu = limits.cpu.max(limits.wall);
@@ -108,7 +108,7 @@ impl Service {
             cancel: observer.cancel,
             ..Task::new(request.code)
         };
-        let running = self.coder.run(caller, task);
+        let running = self.code.coder.run(caller, task);
         let report = match observer.asked {
             None => running.await?,
             Some(asked) => tokio::select! {
@@ -141,7 +141,7 @@ impl Service {
 
     /// False if it does not run here.
     pub(crate) fn cancel_run(&self, run: JournalId) -> bool {
-        self.running.cancel(run)
+        self.code.running.cancel(run)
     }
 
     /// Executes `id` again if all it stopped to wait for is answered by now; `None` if it still
@@ -152,7 +152,7 @@ impl Service {
     ) -> Option<Result<ContinuedReport, ServiceError>> {
         let mut last = None;
         loop {
-            let Some(_held) = self.running.enter(id, Cancel::default()) else {
+            let Some(_held) = self.code.running.enter(id, Cancel::default()) else {
                 return last;
             };
             match self.is_answered(id).await {
@@ -187,13 +187,13 @@ impl Service {
             let called = self.call_again(run.start).await?;
             return Ok(ContinuedReport::Call(called));
         }
-        let report = self.coder.resume(id, None).await?;
+        let report = self.code.coder.resume(id, None).await?;
         Ok(ContinuedReport::Run(Box::new(report)))
     }
 
     /// Never returns: it is raced against the run.
     async fn tell_asked(&self, id: JournalId, asked: fn(i64, &str)) -> Infallible {
-        if self.config.approval.ask.is_empty() {
+        if self.config().approval.ask.is_empty() {
             return std::future::pending().await;
         }
         let mut told = BTreeSet::new();

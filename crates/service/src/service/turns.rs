@@ -22,13 +22,13 @@ impl Service {
     pub async fn agent(&self) -> Result<Agent, ServiceError> {
         self.with_plugins().await;
         self.with_servers(None).await;
-        let agent = self.agent.get_or_try_init(|| self.wire()).await?;
+        let agent = self.agent.made.get_or_try_init(|| self.wire()).await?;
         Ok(agent.clone())
     }
 
     /// Each persona is a method too; with none, no agent is needed to offer them.
-    pub(super) async fn offer_personas(&self) -> Result<(), ServiceError> {
-        if self.agent.get().is_none() && !self.store.personas().list().await?.is_empty() {
+    pub(crate) async fn offer_personas(&self) -> Result<(), ServiceError> {
+        if self.agent.made.get().is_none() && !self.store.personas().list().await?.is_empty() {
             self.agent().await?;
         }
         Ok(())
@@ -36,34 +36,34 @@ impl Service {
 
     /// `None` where nobody needed one yet.
     pub fn running_agent(&self) -> Option<&Agent> {
-        self.agent.get()
+        self.agent.made.get()
     }
 
     /// Called with the agent as soon as there is one; for surfaces that need it.
     pub fn when_agent_is_made(&self, hook: impl FnOnce(&Agent) + Send + 'static) {
-        match self.agent.get() {
+        match self.agent.made.get() {
             Some(agent) => hook(agent),
-            None => self.agent_hooks.lock().push(Box::new(hook)),
+            None => self.agent.hooks.lock().push(Box::new(hook)),
         }
     }
 
     pub(super) async fn wire(&self) -> Result<Agent, ServiceError> {
         let agent = Agent::new(Wiring {
-            coder: self.coder.clone(),
+            coder: self.code.coder.clone(),
             models: self.find_models().await?,
-            settings: self.config.turns(),
+            settings: self.config().turns(),
             listeners: vec![self.metrics.clone(), self.plugins().listener()],
             outbox: Arc::new(Outlets {
                 live: self.live.clone(),
                 remote: self.remote.outlet(),
             }),
-            packages: self.packages.clone(),
+            packages: self.code.packages.clone(),
             sessions: Default::default(),
         });
-        agent.search_by_meaning(&self.meanings);
+        agent.search_by_meaning(&self.agent.meanings);
         agent.register_personas().await?;
         agent.register_host().map_err(ServiceError::internal)?;
-        for hook in self.agent_hooks.lock().drain(..) {
+        for hook in self.agent.hooks.lock().drain(..) {
             hook(&agent);
         }
         Ok(agent)
@@ -74,7 +74,7 @@ impl Service {
         match principal {
             Principal::Terminal => self.agent().await,
             Principal::Key(_) => {
-                let agent = self.agent.get().cloned();
+                let agent = self.agent.made.get().cloned();
                 agent.ok_or_else(ServiceError::starting)
             }
         }

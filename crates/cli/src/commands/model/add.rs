@@ -1,19 +1,16 @@
-//! `callgate model add`: a model is put together, tried, and only then written down.
+//! `callgate model add`: a model is tried, and only then written down.
 
 use std::{
     io::{IsTerminal, Read},
     process::ExitCode,
 };
 
+use callgate_service::operations::{AddModel as AddRequest, AddedModel, NewModel};
 use serde_json::json;
-
-use callgate_service::{
-    config::Config,
-    models::{KeyFrom, ModelDraft, tried},
-};
 
 use crate::{
     args::{AddModel, Common},
+    connect::Purpose,
     failure::Failure,
     show,
 };
@@ -22,63 +19,46 @@ use crate::{
 const LONGEST_KEY: u64 = 16 << 10;
 
 pub(super) async fn perform(common: &Common, new: AddModel) -> Result<ExitCode, Failure> {
-    let known = common.settings()?;
-    let check = !new.no_check;
-    let wanted = ModelDraft {
+    let request = AddRequest(NewModel {
+        key: new.key_stdin.then(read_key).transpose()?,
         id: new.id,
         provider: new.provider,
         base_url: new.base_url,
         model: new.model,
         wire: new.wire,
-        key: None,
+        key_env: new.key_env,
         fallback: new.fallback,
         image: new.image,
         audio: new.audio,
-    };
-    wanted.fits(&known.config)?;
-    let key = match (new.key_stdin, new.key_env) {
-        (true, _) => Some(KeyFrom::Itself(read_key()?)),
-        (false, Some(name)) => Some(KeyFrom::Variable(name)),
-        (false, None) => None,
-    };
-    let (entry, read) = ModelDraft { key, ..wanted }.put_together()?;
-    let (id, wire, name) = (
-        read.id.clone(),
-        read.wire().to_string(),
-        read.name().to_owned(),
-    );
-    let mut millis = None;
-    if check {
-        let verdict = tried(read).await?;
-        match verdict.failure {
-            None => {}
-            Some(failure) if verdict.key_is_good => show::note(&failure.message),
-            Some(failure) => {
-                let hint = format!("{}; --no-check writes it down all the same", failure.hint);
-                return Err(Failure::new(failure.message, hint));
-            }
-        }
-        millis = Some(verdict.millis);
+        default: false,
+        check: !new.no_check,
+    });
+    let added = crate::commands::call(common, Purpose::Look, request).await?;
+    show_added(common, added);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_added(common: &Common, added: AddedModel) {
+    let AddedModel { model, test, file } = added;
+    if let Some(error) = test.as_ref().and_then(|test| test.error.as_ref()) {
+        show::note(error);
     }
-    let file = Config::file(&known.data, common.config.as_deref());
-    entry.append_to(&file)?;
-    let file = file.display().to_string();
     if common.json {
         show::json(&json!({
-            "id": id, "file": file, "wire": wire, "name": name,
-            "checked": check, "millis": millis,
+            "id": model.id, "file": file, "wire": model.wire, "name": model.name,
+            "checked": test.is_some(), "millis": test.map(|test| test.millis),
         }));
-        return Ok(ExitCode::SUCCESS);
+        return;
     }
-    if let Some(millis) = millis {
+    if let (Some(test), Some(name), Some(wire)) = (test, model.name, model.wire)
+        && test.ok
+    {
         show::note(&format!(
-            "{name} answers over the wire '{wire}' ({millis} ms)"
+            "{name} answers over the wire '{wire}' ({} ms)",
+            test.millis
         ));
     }
-    show::note(&format!(
-        "written into {file}; a server that runs already must be started anew"
-    ));
-    Ok(ExitCode::SUCCESS)
+    show::note(&format!("written into {file}"));
 }
 
 fn read_key() -> Result<String, Failure> {

@@ -2,46 +2,23 @@
 
 use std::process::ExitCode;
 
-use callgate_contract::NamedModel;
-use callgate_models::{Demo, USUAL_SERVERS, find, named};
+use callgate_models::Demo;
+use callgate_server::control::Client;
+use callgate_service::operations::{ListModels, ModelTest, TestModel as TestRequest};
 use serde_json::json;
-
-use callgate_service::{models::ask, operations::ModelTest};
 
 use crate::{
     args::{Common, TestModel},
+    connect::{self, Purpose},
     failure::Failure,
     show::{self, Colour, paint},
 };
 
 pub(super) async fn perform(common: &Common, test: TestModel) -> Result<ExitCode, Failure> {
-    let mut settings = common.settings()?.config.models()?;
-    for model in &mut settings.list {
-        // A replacement must not answer for a model that fails, nor patience hide that it does.
-        model.fallback.clear();
-        model.retries = 0;
-    }
-    let found = find(&settings, |name| std::env::var(name).ok(), USUAL_SERVERS).await?;
-    let models: Vec<NamedModel> = match test.ids.as_slice() {
-        [] => found.all().to_vec(),
-        ids => ids
-            .iter()
-            .map(|id| named(&found, id))
-            .collect::<Result<_, _>>()?,
-    };
-    if test.ids.is_empty() && models.iter().all(|model| model.id == Demo::ID) {
-        let hint = "set OPENAI_API_KEY or another provider's key, or `callgate model add`";
-        return Err(Failure::new("there is no model to test", hint));
-    }
-    let mut tests = Vec::new();
-    for model in &models {
-        let embeds = settings.embedding.as_ref() == Some(&model.id);
-        let test = ModelTest::from(ask(&model.id, &*model.model, embeds).await);
-        if !common.json {
-            say(&test);
-        }
-        tests.push(test);
-    }
+    let mut client = connect::open(&common.settings()?, Purpose::Look).await?;
+    let tests = test_all(common, test.ids, &mut client).await;
+    client.close().await;
+    let tests = tests?;
     if common.json {
         show::json(&json!(tests));
     }
@@ -50,6 +27,31 @@ pub(super) async fn perform(common: &Common, test: TestModel) -> Result<ExitCode
     } else {
         Ok(ExitCode::FAILURE)
     }
+}
+
+/// Each is told as soon as it is known.
+async fn test_all(
+    common: &Common,
+    mut ids: Vec<String>,
+    client: &mut Client,
+) -> Result<Vec<ModelTest>, Failure> {
+    if ids.is_empty() {
+        let models = client.call(ListModels {}).await?.items;
+        ids = models.into_iter().map(|model| model.id).collect();
+        if ids.iter().all(|id| id == Demo::ID) {
+            let hint = "set OPENAI_API_KEY or another provider's key, or `callgate model add`";
+            return Err(Failure::new("there is no model to test", hint));
+        }
+    }
+    let mut tests = Vec::new();
+    for id in ids {
+        let test = client.call(TestRequest { id }).await?;
+        if !common.json {
+            say(&test);
+        }
+        tests.push(test);
+    }
+    Ok(tests)
 }
 
 fn say(test: &ModelTest) {

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use callgate_plugins::check::CheckReport;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::workshop::Workshop;
 use callgate_service::{Service, plugins::GivenPlugin};
@@ -21,12 +21,7 @@ const AT_ONCE: usize = 4;
 
 pub async fn perform(common: &Common, check: CheckPlugin) -> Result<ExitCode, Failure> {
     let reports = reports(common, &check.paths, !check.no_install).await?;
-    let reports = json!(reports);
-    if common.json {
-        show::json(&reports)
-    } else {
-        show_reports(&reports)
-    }
+    common.show(&reports, |reports| show_reports(reports));
     Ok(exit_code(&reports))
 }
 
@@ -77,63 +72,51 @@ async fn load(
     Ok(filled.flatten().collect())
 }
 
-pub fn exit_code(reports: &Json) -> ExitCode {
-    let mut all = reports.as_array().into_iter().flatten();
-    if all.all(|report| report["ok"] == true) {
+pub fn exit_code(reports: &[CheckReport]) -> ExitCode {
+    if reports.iter().all(|report| report.ok) {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
 }
 
-pub fn show_reports(reports: &Json) {
-    for report in reports.as_array().into_iter().flatten() {
-        show_report(report);
-    }
+pub fn show_reports(reports: &[CheckReport]) {
+    reports.iter().for_each(show_report);
 }
 
-fn show_report(report: &Json) {
-    let text = |field: &str| report[field].as_str().unwrap_or_default();
-    let (mark, colour) = if report["ok"] == true {
+fn show_report(report: &CheckReport) {
+    let (mark, colour) = if report.ok {
         ("ok", Colour::Green)
     } else {
         ("fails", Colour::Red)
     };
-    let head = format!("{} {}", text("name"), text("version"));
+    let head = format!("{} {}", report.name, report.version);
     show::line(&format!(
         "{} {} ({}) {}",
         paint(colour, mark),
         paint(Colour::Bold, head.trim()),
-        report["flavour"].as_str().unwrap_or("no plugin"),
-        paint(Colour::Dim, text("path")),
+        report.flavour.as_deref().unwrap_or("no plugin"),
+        paint(Colour::Dim, &report.path),
     ));
-    if let Some(error) = report["error"].as_str() {
+    if let Some(error) = &report.error {
         show::line(&format!("  {} {error}", paint(Colour::Red, "error:")));
     }
-    if let Some(traceback) = report["traceback"].as_str() {
-        for line in traceback.trim_end().lines() {
-            show::line(&format!("    {line}"));
-        }
+    for line in report.traceback.iter().flat_map(|it| it.trim_end().lines()) {
+        show::line(&format!("    {line}"));
     }
-    if let Some(hint) = report["hint"].as_str() {
+    if let Some(hint) = &report.hint {
         show::line(&format!("  {} {hint}", paint(Colour::Cyan, "hint:")));
     }
-    let rows: Vec<Vec<String>> = list(report, "methods")
-        .map(|method| {
-            let text = |field: &str| method[field].as_str().unwrap_or_default().to_owned();
-            vec![format!("  {}", text("name")), text("kind"), text("title")]
-        })
-        .collect();
+    let method = |method: &Json| {
+        let text = |field: &str| method[field].as_str().unwrap_or_default().to_owned();
+        vec![format!("  {}", text("name")), text("kind"), text("title")]
+    };
+    let rows: Vec<Vec<String>> = report.methods.iter().map(method).collect();
     show::data(&show::table(&rows));
-    for (word, field) in [("commands", "commands"), ("hooks", "hooks")] {
-        let names: Vec<&str> = list(report, field)
-            .filter_map(|it| it.as_str().or_else(|| it["name"].as_str()))
-            .collect();
-        if !names.is_empty() {
-            show::line(&format!("  {word}: {}", names.join(", ")));
-        }
-    }
-    for warning in list(report, "warnings").filter_map(Json::as_str) {
+    let commands = report.commands.iter().filter_map(|it| it["name"].as_str());
+    show_names("commands", commands.collect());
+    show_names("hooks", report.hooks.iter().map(String::as_str).collect());
+    for warning in &report.warnings {
         show::line(&format!(
             "  {} {warning}",
             paint(Colour::Yellow, "warning:")
@@ -141,6 +124,8 @@ fn show_report(report: &Json) {
     }
 }
 
-fn list<'a>(report: &'a Json, field: &str) -> impl Iterator<Item = &'a Json> {
-    report[field].as_array().into_iter().flatten()
+fn show_names(what: &str, names: Vec<&str>) {
+    if !names.is_empty() {
+        show::line(&format!("  {what}: {}", names.join(", ")));
+    }
 }

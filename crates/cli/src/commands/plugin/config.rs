@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value as Json};
 
-use callgate_service::request::Request;
+use callgate_service::operations::{ConfigurePlugin, PluginSettings};
 
 use crate::{
     args::{Common, ConfigPlugin},
@@ -15,31 +15,31 @@ use crate::{
 
 pub async fn perform(common: &Common, config: ConfigPlugin) -> Result<ExitCode, Failure> {
     let set = read(&config.set)?;
-    let request = Request::PluginConfig {
+    let configure = ConfigurePlugin {
         name: config.name,
         set,
     };
-    let answer = super::super::ask(common, Purpose::Work, request).await?;
-    if common.json {
-        show::json(&answer);
-        return Ok(ExitCode::SUCCESS);
-    }
-    let values = answer["values"].as_object().cloned().unwrap_or_default();
+    let settings = crate::commands::call(common, Purpose::Work, configure).await?;
+    common.show(&settings, show_settings);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_settings(settings: &PluginSettings) {
     let told = |name: &str| {
-        let field = &answer["schema"]["properties"][name];
+        let field = &settings.schema["properties"][name];
         let text = field["title"].as_str().or(field["description"].as_str());
         paint(Colour::Dim, text.unwrap_or_default())
     };
-    let rows: Vec<Vec<String>> = values
+    let rows: Vec<Vec<String>> = settings
+        .values
         .iter()
         .map(|(name, value)| vec![name.clone(), value.to_string(), told(name)])
         .collect();
     show::data(&show::table(&rows));
-    match answer["file"].as_str() {
+    match &settings.file {
         Some(file) => show::note(&format!("kept in {file}")),
         None => show::note("it has no settings"),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn read(set: &[String]) -> Result<Map<String, Json>, Failure> {

@@ -1,6 +1,6 @@
 //! Installing, listing, removing, enabling and reloading plugins of a data directory.
 
-use std::process::ExitCode;
+use std::{collections::BTreeMap, process::ExitCode};
 
 use callgate_plugins::{
     environment::Environments,
@@ -8,14 +8,21 @@ use callgate_plugins::{
     survey::Survey,
 };
 use callgate_sandbox::Wall;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
-use super::workshop;
-use callgate_server::control::ask_running;
-use callgate_service::{Settings, request::Request};
+use super::{
+    check::{exit_code, show_reports},
+    workshop,
+};
+use callgate_server::control::call_running;
+use callgate_service::{
+    Settings,
+    operations::{ListPlugins, Page, PluginView, ReloadPlugins},
+};
 
 use crate::{
     args::{Common, InstallPlugin},
+    connect::Purpose,
     failure::Failure,
     plugins::{environments, with_spinner},
     show::{self, Colour, paint},
@@ -24,11 +31,13 @@ use crate::{
 pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
     let installed = library(&settings)?.list();
-    let errors = ask_running(&settings.data, &Request::PluginErrors).await?;
+    let errors = errors_told(&settings).await?;
     let unwalled = unwalled();
     let error_of = |plugin: &Installed| {
-        let told = errors.as_ref().and_then(|it| it[&plugin.name].as_str());
-        told.or(unwalled.as_deref()).map(str::to_owned)
+        errors
+            .get(&plugin.name)
+            .cloned()
+            .or_else(|| unwalled.clone())
     };
     if common.json {
         let shown = installed.iter().map(|plugin| {
@@ -47,6 +56,27 @@ pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
         show::note("no plugins; `callgate plugin new NAME` or `callgate plugin install SOURCE`");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// By the name of its folder, why each plugin that did not load did not, where a server runs.
+async fn errors_told(settings: &Settings) -> Result<BTreeMap<String, String>, Failure> {
+    let mut errors = BTreeMap::new();
+    let mut page = Page::default();
+    loop {
+        let list = ListPlugins {
+            session: None,
+            page: page.clone(),
+        };
+        let Some(list) = call_running(&settings.data, &list).await? else {
+            return Ok(errors);
+        };
+        let failed = |it: PluginView| Some((it.folder?, it.error?.message));
+        errors.extend(list.items.into_iter().filter_map(failed));
+        page.cursor = list.next;
+        if page.cursor.is_none() {
+            return Ok(errors);
+        }
+    }
 }
 
 /// Why no plugin can run here, where the kernel lacks a part of their wall.
@@ -154,7 +184,7 @@ fn show_installed(installed: &Installed, found: &Survey) {
 
 pub async fn remove(common: &Common, name: &str) -> Result<ExitCode, Failure> {
     let removed = library(&common.settings()?)?.remove(name)?;
-    workshop::ask_owner(common, Request::ReloadPlugins { name: None }).await?;
+    workshop::call_owner(common, ReloadPlugins { name: None }).await?;
     said(common, &removed, "removed")
 }
 
@@ -173,32 +203,23 @@ pub async fn reload(common: &Common, name: Option<String>) -> Result<ExitCode, F
     if let Some(name) = &name {
         library(&settings)?.get(name)?;
     }
-    let request = Request::ReloadPlugins { name };
-    let answer = super::super::ask(common, crate::connect::Purpose::Work, request).await?;
-    if common.json {
-        show::json(&answer);
-    } else {
-        super::check::show_reports(&answer);
-    }
-    Ok(super::check::exit_code(&answer))
+    let reload = ReloadPlugins { name };
+    let reports = crate::commands::call(common, Purpose::Work, reload).await?;
+    common.show(&reports, |reports| show_reports(reports));
+    Ok(exit_code(&reports))
 }
 
 /// A running callgate takes it over at once; without one there is nobody to tell. An error if what
 /// was to be loaded does not load.
 async fn tell_owner(common: &Common, name: Option<String>) -> Result<(), Failure> {
-    let answer = workshop::ask_owner(common, Request::ReloadPlugins { name }).await?;
-    let reports = answer.as_ref().and_then(Json::as_array);
-    let Some(report) = reports.into_iter().flatten().find(|it| it["ok"] != true) else {
+    let reports = workshop::call_owner(common, ReloadPlugins { name }).await?;
+    let Some(report) = reports.into_iter().flatten().find(|report| !report.ok) else {
         return Ok(());
     };
-    let (name, error) = (report["name"].as_str(), report["error"].as_str());
-    let hint = report["hint"].as_str();
+    let error = report.error.as_deref().unwrap_or("no reason was given");
+    let hint = report.hint.as_deref();
     Err(Failure::new(
-        format!(
-            "{} does not load: {}",
-            name.unwrap_or("it"),
-            error.unwrap_or("no reason was given")
-        ),
+        format!("{} does not load: {error}", report.name),
         hint.unwrap_or("`callgate plugin check` shows where it fails"),
     ))
 }

@@ -7,10 +7,9 @@ use std::{
 };
 
 use callgate_plugins::environment::Environments;
-use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use callgate_service::{Observer, Settings, request::Request};
+use callgate_service::{Operation, Settings};
 
 use crate::{
     args::Common,
@@ -100,14 +99,17 @@ fn kept() -> PathBuf {
     cache.join("callgate/environments")
 }
 
-/// Asks the process that owns the data directory, if there is one besides us; its answer.
-pub async fn ask_owner(common: &Common, request: Request) -> Result<Option<Json>, Failure> {
+/// Asks the process that owns the data directory, if there is one besides us; its response.
+pub async fn call_owner<O: Operation>(
+    common: &Common,
+    operation: O,
+) -> Result<Option<O::Response>, Failure> {
     let mut client = connect::open(&common.settings()?, Purpose::Look).await?;
-    let answer = if client.is_outside() {
-        client.perform(request, Observer::default()).await.map(Some)
+    let response = if client.is_outside() {
+        client.call(operation).await.map(Some)
     } else {
         Ok(None)
     };
     client.close().await;
-    Ok(answer?)
+    Ok(response?)
 }

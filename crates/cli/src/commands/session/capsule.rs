@@ -5,7 +5,10 @@ use std::{fs::File, io::BufReader, path::PathBuf, process::ExitCode};
 use callgate_agent::capsule::{Difference, Replayed};
 use serde_json::Value as Json;
 
-use callgate_service::{read_capsule, replay_capsule, request::Request};
+use callgate_service::{
+    operations::{ExportSession as ExportRequest, ExportedSession},
+    read_capsule, replay_capsule,
+};
 
 use crate::{
     args::{Common, ExportSession, ReplaySession},
@@ -22,33 +25,31 @@ pub async fn export(common: &Common, export: &ExportSession) -> Result<ExitCode,
         Some(file) => file.clone(),
         None => PathBuf::from(format!("{}.capsule", plain(export.key.id()))),
     };
-    let request = Request::Export {
+    let request = ExportRequest {
         session: export.key.clone(),
         turn: export.turn,
         // Whoever writes it may be somewhere else.
         file: std::path::absolute(&file).unwrap_or(file),
     };
-    let answer = crate::commands::ask(common, Purpose::Look, request).await?;
-    if common.json {
-        show::json(&answer);
-        return Ok(ExitCode::SUCCESS);
-    }
-    show::line(answer["file"].as_str().unwrap_or_default());
-    let count = |what: &str, one: &str| show::count(answer[what].as_u64().unwrap_or(0), one);
+    let exported = crate::commands::call(common, Purpose::Look, request).await?;
+    common.show(&exported, show_exported);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_exported(exported: &ExportedSession) {
+    show::line(&exported.file.display().to_string());
     show::note(&format!(
         "{}, {}, {}; execute it again with `callgate session replay FILE`",
-        count("turns", "turn"),
-        count("runs", "run"),
-        count("files", "file"),
+        show::count(exported.turns as u64, "turn"),
+        show::count(exported.runs as u64, "run"),
+        show::count(exported.files as u64, "file"),
     ));
-    for left in answer["left_out"].as_array().into_iter().flatten() {
-        let path = left["path"].as_str().unwrap_or_default();
+    for left in &exported.left_out {
         show::note(&format!(
-            "left out: {path} of {} bytes, beyond the 16 MB of files that a capsule holds",
-            left["bytes"]
+            "left out: {} of {} bytes, beyond the 16 MB of files that a capsule holds",
+            left.path, left.bytes
         ));
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// A file's name from a chat's.

@@ -26,7 +26,7 @@ const FILES: [&str; 2] = ["application/octet-stream", "application/x-ndjson"];
 const PARTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// What methods, plugins and models make up: any JSON.
-const OF_OTHERS: [&str; 7] = [
+const OF_OTHERS: [&str; 9] = [
     "arguments",
     "value",
     "parameters",
@@ -35,6 +35,9 @@ const OF_OTHERS: [&str; 7] = [
     // Of a provider, for which it is kept or passed on as it is.
     "extra",
     "response_format",
+    // A method's arguments or value, where a replay came to another.
+    "expected",
+    "found",
 ];
 
 impl Document {

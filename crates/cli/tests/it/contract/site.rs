@@ -57,10 +57,10 @@ pub fn no_body() -> Body {
     None
 }
 
-struct Answer {
-    status: u16,
-    media: String,
-    body: Vec<u8>,
+pub struct Answer {
+    pub status: u16,
+    pub media: String,
+    pub body: Vec<u8>,
 }
 
 impl Site {
@@ -185,7 +185,7 @@ impl Site {
         self.gaps.insert(format!("{operation}: {what}"));
     }
 
-    fn send(&self, verb: &str, path: &str, body: Body) -> Answer {
+    pub fn send(&self, verb: &str, path: &str, body: Body) -> Answer {
         let (media, body) = body.unwrap_or(("application/json", Vec::new()));
         let mut stream = TcpStream::connect(&self.server.address).unwrap();
         // The older version: its answers come in one piece.

@@ -3,27 +3,89 @@
 use std::time::{Duration, Instant};
 
 use callgate_contract::{Model, ModelError, ModelMessage, ModelRequest, Usage};
+use callgate_models::{USUAL_SERVERS, find, named};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::ServiceError;
+use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
 
 /// Local servers load a model before its first word.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What came of asking one model.
-#[derive(Debug)]
-pub struct Verdict {
+/// Asks it something small.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestModel {
+    pub id: String,
+}
+
+impl Operation for TestModel {
+    type Response = ModelTest;
+    const NAME: &'static str = "models.test";
+    const CAPABILITY: Capability = Capability::Operator;
+
+    async fn execute(
+        self,
+        service: &Service,
+        principal: &Principal,
+    ) -> Result<Self::Response, ServiceError> {
+        let mut settings = service.configured().models()?;
+        for model in &mut settings.list {
+            // A replacement must not answer for a model that fails, nor patience hide that it does.
+            model.fallback.clear();
+            model.retries = 0;
+        }
+        let embeds = settings.embedding.as_ref() == Some(&self.id);
+        let at_hand = service.models_for(principal).await?;
+        let alone = find(&settings, |name| std::env::var(name).ok(), USUAL_SERVERS).await?;
+        let model = named(&alone, &self.id).or_else(|error| {
+            let known = at_hand.get(&self.id).cloned();
+            known.ok_or_else(|| ServiceError::not_found(error.to_string(), Listing::Models))
+        })?;
+        Ok(ask(&self.id, &*model.model, embeds).await.into())
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ModelTest {
     pub id: String,
     pub ok: bool,
     pub millis: u64,
     pub text: Option<String>,
     pub usage: Option<Usage>,
-    pub failure: Option<ServiceError>,
+    pub error: Option<String>,
+    pub hint: Option<String>,
+}
+
+impl From<Verdict> for ModelTest {
+    fn from(verdict: Verdict) -> Self {
+        let hint = verdict.failure.as_ref();
+        ModelTest {
+            hint: hint.map(|failure| failure.hint.to_string()),
+            error: verdict.failure.map(|failure| failure.message),
+            id: verdict.id,
+            ok: verdict.ok,
+            millis: verdict.millis,
+            text: verdict.text,
+            usage: verdict.usage,
+        }
+    }
+}
+
+/// What came of asking one model.
+pub(super) struct Verdict {
+    id: String,
+    ok: bool,
+    millis: u64,
+    text: Option<String>,
+    usage: Option<Usage>,
+    pub(super) failure: Option<ServiceError>,
     /// The server knows the key, whatever else is wrong.
-    pub key_is_good: bool,
+    pub(super) key_is_good: bool,
 }
 
 /// `embeds`: it is there for vectors, and need not be able to talk.
-pub async fn ask(id: &str, model: &dyn Model, embeds: bool) -> Verdict {
+pub(super) async fn ask(id: &str, model: &dyn Model, embeds: bool) -> Verdict {
     let begun = Instant::now();
     let asked = async {
         if embeds {

@@ -1,37 +1,119 @@
 //! Every plugin that is there, also one that did not load or is switched off, as one kind of row.
 
-use std::collections::BTreeMap;
-
-use crate::operations::{
-    PluginCommand, PluginError, PluginMethod, PluginState, PluginView, WorkerView,
-};
-use callgate_contract::SessionKey;
-use callgate_plugins::{Plugin, check::CheckReport, install::Installed, survey::Survey};
+use callgate_contract::{Kind, SessionKey};
+use callgate_plugins::{Loaded, Plugin, check::CheckReport, install::Installed, survey::Survey};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{processes::memory_of, service::Service};
+use crate::{Service, processes::memory_of};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PluginState {
+    Running,
+    /// It runs in a worker of its own, since it was there when a shared one ended, twice.
+    Moved,
+    /// Its worker has no process at this moment.
+    Stopped,
+    /// It did not load.
+    Failed,
+    Disabled,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PluginView {
+    pub id: String,
+    pub name: String,
+    /// The name it is installed under; none for one that the command line gave.
+    pub folder: Option<String>,
+    /// `native`, `nekro` or `astrbot`.
+    pub flavour: String,
+    pub version: String,
+    pub author: String,
+    pub description: String,
+    /// Where it was installed from.
+    pub source: Option<String>,
+    pub state: PluginState,
+    pub enabled: bool,
+    /// In the session that was asked for.
+    pub enabled_here: bool,
+    pub disabled_in: Vec<SessionKey>,
+    pub worker: Option<WorkerView>,
+    /// Why it did not load.
+    pub error: Option<PluginError>,
+    pub methods: Vec<PluginMethod>,
+    pub commands: Vec<PluginCommand>,
+    pub hooks: Vec<String>,
+    pub warnings: Vec<String>,
+    /// What it needs and is not configured.
+    pub needs: Vec<String>,
+    pub has_config: bool,
+    /// Where its own pages are, if it has routes.
+    pub web: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerView {
+    pub name: String,
+    pub pid: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    /// Ends that nobody asked for.
+    pub restarts: u32,
+    /// Why the process last ended.
+    pub last_end: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PluginError {
+    pub message: String,
+    pub hint: Option<String>,
+    pub traceback: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PluginMethod {
+    pub name: String,
+    pub kind: Kind,
+    pub title: String,
+    pub description: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PluginCommand {
+    pub name: String,
+    pub aliases: Vec<String>,
+    pub description: String,
+    pub usage: String,
+}
 
 impl Service {
-    pub async fn plugin_views(&self, session: Option<&SessionKey>) -> Vec<PluginView> {
+    pub(crate) async fn plugin_views(&self, session: Option<&SessionKey>) -> Vec<PluginView> {
         self.with_plugins().await;
-        let installed = self.shelf.library().list();
-        let mut reports = self.shelf.reports();
-        let surveys = self.surveys(&installed).await;
+        let installed = self.library().list();
+        let mut reports = self.plugin_reports();
+        let surveys = self.plugin_surveys(&installed).await;
         let mut views = Vec::new();
         let mut seen: Vec<String> = Vec::new();
         for plugin in self.plugins().list() {
             let path = &plugin.source.path;
             let own = installed
                 .iter()
-                .find(|it| self.shelf.library().code(&it.name) == *path);
+                .find(|it| self.library().code(&it.name) == *path);
             seen.extend(own.map(|it| it.name.clone()));
             let report = reports.remove(path);
             let survey = surveys.get(&plugin.source.name());
             views.push(self.loaded_view(&plugin, own, report.as_ref(), survey, session));
         }
         for plugin in installed.iter().filter(|it| !seen.contains(&it.name)) {
-            let report = reports.remove(&self.shelf.library().code(&plugin.name));
-            views.push(installed_view(plugin, report, surveys.get(&plugin.name)));
+            let report = reports.remove(&self.library().code(&plugin.name));
+            let loaded = self.last_description(plugin);
+            views.push(installed_view(
+                plugin,
+                loaded,
+                report,
+                surveys.get(&plugin.name),
+            ));
         }
         // What a command gave, or the operator's functions, and did not load.
         let failed = reports
@@ -40,13 +122,6 @@ impl Service {
         views.extend(failed.map(failed_view));
         views.sort_by(|one, other| one.id.cmp(&other.id));
         views
-    }
-
-    /// Why installed plugins that failed did, by the names of their folders.
-    pub(in crate::service) async fn plugin_errors(&self) -> Json {
-        let views = self.plugin_views(None).await.into_iter();
-        let failed = views.filter_map(|view| Some((view.folder?, view.error?.message)));
-        failed.collect::<BTreeMap<_, _>>().into_iter().collect()
     }
 
     fn loaded_view(
@@ -65,7 +140,7 @@ impl Service {
         let worker = self.plugins().worker(&source.worker);
         let is_running = worker.as_ref().is_some_and(|worker| worker.is_running());
         let meant = installed.map(|it| it.worker.as_str());
-        let meant = meant.or_else(|| self.shelf.worker_meant(&source.path));
+        let meant = meant.or_else(|| self.intended_worker(&source.path));
         let moved = source.worker != meant.unwrap_or(&source.flavour);
         let state = match (enabled, is_running, moved) {
             (false, _, _) => PluginState::Disabled,
@@ -105,19 +180,19 @@ impl Service {
                 }
             }),
             error: report.and_then(error),
-            methods: methods(plugin),
-            commands: loaded.commands.iter().map(command).collect(),
+            methods: methods(loaded),
+            commands: commands(loaded),
             hooks: loaded.hooks.clone(),
             warnings,
             needs: survey.map_or_else(Vec::new, needs),
             has_config: has_config(loaded.config.as_ref()),
-            web: has_routes(plugin).then(|| format!("/plugins/{}/", loaded.id)),
+            web: has_routes(loaded).then(|| format!("/plugins/{}/", loaded.id)),
         }
     }
 }
 
-fn methods(plugin: &Plugin) -> Vec<PluginMethod> {
-    let methods = plugin.loaded.methods.iter();
+fn methods(loaded: &Loaded) -> Vec<PluginMethod> {
+    let methods = loaded.methods.iter();
     methods
         .map(|method| PluginMethod {
             name: method.name.clone(),
@@ -126,6 +201,10 @@ fn methods(plugin: &Plugin) -> Vec<PluginMethod> {
             description: method.description.clone(),
         })
         .collect()
+}
+
+fn commands(loaded: &Loaded) -> Vec<PluginCommand> {
+    loaded.commands.iter().map(command).collect()
 }
 
 fn command(described: &Json) -> PluginCommand {
@@ -156,8 +235,7 @@ fn has_config(config: Option<&Json>) -> bool {
     }
 }
 
-fn has_routes(plugin: &Plugin) -> bool {
-    let loaded = &plugin.loaded;
+fn has_routes(loaded: &Loaded) -> bool {
     let routes = loaded.extra.get("routes").and_then(Json::as_array);
     loaded.hooks.iter().any(|hook| hook == "router") || routes.is_some_and(|it| !it.is_empty())
 }
@@ -177,31 +255,46 @@ fn error(report: &CheckReport) -> Option<PluginError> {
     })
 }
 
+/// `loaded` is what it was when it was last loaded, if it has not changed since.
 fn installed_view(
     installed: &Installed,
+    loaded: Option<Loaded>,
     report: Option<CheckReport>,
     survey: Option<&Survey>,
 ) -> PluginView {
     let failed = report.filter(|report| report.error.is_some());
-    PluginView {
-        id: installed
-            .id
-            .clone()
-            .unwrap_or_else(|| installed.name.clone()),
+    let state = match (installed.enabled, &failed) {
+        (false, _) => PluginState::Disabled,
+        (true, Some(_)) => PluginState::Failed,
+        (true, None) => PluginState::Stopped,
+    };
+    let id = installed.id.as_ref().unwrap_or(&installed.name);
+    let unloaded = PluginView {
+        id: id.clone(),
         folder: Some(installed.name.clone()),
         flavour: installed.flavour.clone(),
         version: installed.version.clone(),
         author: survey.map(|it| it.author.clone()).unwrap_or_default(),
         description: installed.description.clone(),
         source: Some(installed.source.clone()),
-        state: match (installed.enabled, &failed) {
-            (false, _) => PluginState::Disabled,
-            (true, Some(_)) => PluginState::Failed,
-            (true, None) => PluginState::Stopped,
-        },
+        state,
         enabled: installed.enabled,
         needs: survey.map_or_else(Vec::new, needs),
         ..absent(&installed.name, failed)
+    };
+    let Some(loaded) = loaded else {
+        return unloaded;
+    };
+    PluginView {
+        methods: methods(&loaded),
+        commands: commands(&loaded),
+        id: loaded.id,
+        name: loaded.name,
+        version: loaded.version,
+        author: loaded.author,
+        description: loaded.description,
+        hooks: loaded.hooks,
+        ..unloaded
     }
 }
 
