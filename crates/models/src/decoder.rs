@@ -10,7 +10,7 @@ use crate::{
     draft::Draft,
     failure,
     lines::{Line, Lines, line},
-    surrogates::{self, Halves, Parsed},
+    surrogates::{self, Halves, ParsedJson},
     wire::Wire,
 };
 
@@ -174,7 +174,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn noted(&mut self, parsed: Parsed) -> Json {
+    fn noted(&mut self, parsed: ParsedJson) -> Json {
         if parsed.marked {
             self.halves.get_or_insert_default();
         }

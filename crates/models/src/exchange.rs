@@ -30,7 +30,7 @@ pub(crate) struct Exchange {
     server: Arc<Server>,
     url: Arc<str>,
     body: Vec<u8>,
-    open: Option<Open>,
+    open: Option<OpenStream>,
     events: VecDeque<ModelEvent>,
     /// Something of the answer has been told already.
     told: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Exchange {
     tries: u32,
 }
 
-struct Open {
+struct OpenStream {
     answer: Answer,
     key: Key,
     decoder: Decoder,
@@ -101,7 +101,7 @@ impl Exchange {
             let error = match sent.await {
                 Ok(answer) => {
                     let decoder = self.server.decoder();
-                    self.open = Some(Open {
+                    self.open = Some(OpenStream {
                         answer,
                         key,
                         decoder,
@@ -132,7 +132,7 @@ impl Exchange {
             }
             let mut open = self.open.take()?;
             match read(&mut open, self.server.read_timeout).await {
-                Ok(Read { events, ended }) => {
+                Ok(EventBatch { events, ended }) => {
                     let price = self.server.price;
                     let priced = events.into_iter().map(|event| priced(price, event));
                     self.events.extend(priced);
@@ -204,7 +204,7 @@ fn priced(price: Option<Price>, mut event: ModelEvent) -> ModelEvent {
     event
 }
 
-async fn gathered(open: &mut Open, read_timeout: Duration) -> Result<Vec<u8>, ModelError> {
+async fn gathered(open: &mut OpenStream, read_timeout: Duration) -> Result<Vec<u8>, ModelError> {
     let mut body = Vec::new();
     while let Some(bytes) = open.answer.chunk(read_timeout).await? {
         body.extend_from_slice(bytes.as_ref());
@@ -215,12 +215,12 @@ async fn gathered(open: &mut Open, read_timeout: Duration) -> Result<Vec<u8>, Mo
     Ok(body)
 }
 
-struct Read {
+struct EventBatch {
     events: Vec<ModelEvent>,
     ended: bool,
 }
 
-async fn read(open: &mut Open, read_timeout: Duration) -> Result<Read, ModelError> {
+async fn read(open: &mut OpenStream, read_timeout: Duration) -> Result<EventBatch, ModelError> {
     let complete = open.decoder.is_complete();
     let read_timeout = if complete {
         read_timeout.min(GRACE)
@@ -240,7 +240,7 @@ async fn read(open: &mut Open, read_timeout: Duration) -> Result<Read, ModelErro
     if ended {
         events.extend(open.decoder.end()?);
     }
-    Ok(Read { events, ended })
+    Ok(EventBatch { events, ended })
 }
 
 /// Doubles with each try. Up to a half more at random, lest all who were refused together come

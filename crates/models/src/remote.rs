@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    About, Accepts, BoxFuture, Embeddings, Model, ModelError, ModelOptions, ModelRequest,
+    Accepts, BoxFuture, Embeddings, Model, ModelError, ModelInfo, ModelOptions, ModelRequest,
     ModelStream, Price,
 };
 use reqwest::{
@@ -140,8 +140,8 @@ impl Model for Remote {
         self.accepts
     }
 
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             wire: Some(self.server.wire.to_string()),
             name: Some(self.dialect.model.clone()),
             price: self.server.price,

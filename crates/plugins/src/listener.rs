@@ -21,7 +21,7 @@ use crate::{
     WorkerError,
     context::{Speaker, text},
     failure::described,
-    frame::Named,
+    frame::NamedValues,
     host,
     plugins::Inner,
 };
@@ -236,7 +236,13 @@ impl PluginListener {
     }
 
     /// A step whose answer is a signal, or nothing.
-    async fn tell(&self, point: Points, step: &str, session: &SessionKey, more: Named) -> Verdict {
+    async fn tell(
+        &self,
+        point: Points,
+        step: &str,
+        session: &SessionKey,
+        more: NamedValues,
+    ) -> Verdict {
         let mut verdict = Verdict::Pass;
         for hearer in self.hearers(session) {
             if hearer.is_astrbot() || !hearer.hears(point) {

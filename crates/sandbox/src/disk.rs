@@ -8,7 +8,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::unlinked::Unlinked;
+use crate::unlinked::UnlinkedFiles;
 
 /// More entries than this count as a full disk: they cost inodes, and time to walk.
 const MAX_ENTRIES: usize = 20_000;
@@ -55,7 +55,7 @@ impl Usage {
     }
 
     /// With what the run holds outside all folders.
-    pub(crate) fn and(mut self, unlinked: Unlinked) -> Usage {
+    pub(crate) fn and(mut self, unlinked: UnlinkedFiles) -> Usage {
         self.bytes += unlinked.bytes;
         self.unseen |= unlinked.unseen;
         self

@@ -22,7 +22,7 @@ use crate::{
     disk::{Folder, Usage},
     output::Output,
     pool::Pool,
-    protocol::{self, Done},
+    protocol::{self, GuestResult},
     slots::{Slot, Slots},
     verdict::{Verdict, judge},
     wire::{Lease, as_bytes},
@@ -133,7 +133,7 @@ struct Run<'a> {
     output: Output,
     leased: bool,
     calls: u64,
-    pending: Option<Pending>,
+    pending: Option<PendingAnswer>,
     started: Instant,
     in_host: Duration,
     answered: bool,
@@ -141,13 +141,13 @@ struct Run<'a> {
     slow_to_count: bool,
     must_end: Option<Instant>,
     verdict: Option<Verdict>,
-    done: Option<Done>,
+    done: Option<GuestResult>,
     calls_open: bool,
     output_open: bool,
     killed: bool,
 }
 
-struct Pending {
+struct PendingAnswer {
     answer: BoxFuture<'static, CodeReply>,
     since: Instant,
 }

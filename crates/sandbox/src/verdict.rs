@@ -3,7 +3,7 @@
 
 use callgate_contract::{Limits, Stop};
 
-use crate::{protocol::Done, wire::Event};
+use crate::{protocol::GuestResult, wire::Event};
 
 pub(crate) struct Verdict {
     pub(crate) stop: Stop,
@@ -25,7 +25,7 @@ impl Verdict {
 
 pub(crate) fn judge(
     host: Option<Verdict>,
-    done: &Done,
+    done: &GuestResult,
     exit: Option<Event>,
     limits: &Limits,
 ) -> Verdict {

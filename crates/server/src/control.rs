@@ -52,10 +52,10 @@ pub struct Client {
     purpose: Purpose,
     notice: Notice,
     /// `None`: another process owns the directory.
-    inside: Option<Inside>,
+    inside: Option<InProcess>,
 }
 
-struct Inside {
+struct InProcess {
     surfaces: Surfaces,
     visitors: Arc<ActiveRequests>,
     /// Serves the socket until the door closes; it also keeps the lock.
@@ -266,7 +266,7 @@ async fn enter(
     settings: &Settings,
     purpose: Purpose,
     notice: Notice,
-) -> Result<Option<Inside>, ServiceError> {
+) -> Result<Option<InProcess>, ServiceError> {
     let owner = match Owner::acquire(&settings.data) {
         Ok(owner) => Arc::new(owner),
         Err(OwnerError::Held(_)) => return Ok(None),
@@ -285,7 +285,7 @@ async fn enter(
     if purpose == Purpose::Talk {
         surfaces.service.recover_turns().await?;
     }
-    Ok(Some(Inside {
+    Ok(Some(InProcess {
         surfaces,
         visitors,
         serving,

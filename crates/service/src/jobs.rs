@@ -17,7 +17,7 @@ const JOBS: usize = 50;
 const LINES: usize = 500;
 
 /// Told what happens at the moment.
-pub type Say = dyn Fn(&str) + Send + Sync;
+pub type ProgressFn = dyn Fn(&str) + Send + Sync;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -80,7 +80,7 @@ impl Jobs {
         &self,
         kind: &'static str,
         title: String,
-        work: impl FnOnce(Arc<Say>) -> Working,
+        work: impl FnOnce(Arc<ProgressFn>) -> Working,
     ) -> Job
     where
         Working: Future<Output = Result<Json, ServiceError>> + Send + 'static,

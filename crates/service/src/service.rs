@@ -37,7 +37,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, EventListener, Hint, Logs, Metrics, Now, Principal, Remote, ServiceError,
+    CountedSandbox, ErrorCode, EventListener, Gauges, Hint, Logs, Metrics, Principal, Remote,
+    ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -45,8 +46,8 @@ use crate::{
     request::Request,
 };
 
-use plugins::{Loading, Shelf};
-use runs::Running;
+use plugins::{LoadedReports, Shelf};
+use runs::ActiveRuns;
 
 /// Messages that one run or call may send.
 const MESSAGES: u64 = 1_000;
@@ -112,7 +113,7 @@ pub struct Service {
     store: Store,
     gate: Gate,
     coder: Coder,
-    running: Arc<Running>,
+    running: Arc<ActiveRuns>,
     /// What began later is ours, and not to be recovered.
     began: Timestamp,
     live: Arc<crate::Live>,
@@ -129,7 +130,7 @@ pub struct Service {
     model: Option<String>,
     only_model: Option<NamedModel>,
     shelf: Arc<Shelf>,
-    loaded: Loading,
+    loaded: LoadedReports,
     /// Methods by meaning, once there is an agent.
     meanings: Meanings,
     /// Made when it is first needed: models may have to be looked for.
@@ -164,7 +165,7 @@ impl Service {
         let coder = Coder {
             gate: gate.clone(),
             store: store.clone(),
-            sandbox: Arc::new(Counted::new(jail.clone(), metrics.clone())),
+            sandbox: Arc::new(CountedSandbox::new(jail.clone(), metrics.clone())),
             limits: settings.config.limits(),
         };
         let names: Vec<String> = packages
@@ -193,7 +194,7 @@ impl Service {
             model: settings.model.clone(),
             only_model: settings.only_model.clone(),
             shelf: Arc::new(shelf),
-            loaded: Loading::default(),
+            loaded: LoadedReports::default(),
             meanings,
             agent: Arc::default(),
             agent_hooks: Arc::default(),
@@ -267,14 +268,14 @@ impl Service {
     }
 
     /// What metrics show of this moment.
-    pub fn now(&self) -> Now {
+    pub fn now(&self) -> Gauges {
         let roster = self.remote.roster();
         let clients = roster.clients();
         let sockets = clients
             .iter()
             .map(|peer| roster.sockets(peer.client()).len());
         let workers = self.plugins().workers().into_iter();
-        Now {
+        Gauges {
             waiting: self.jail.waiting(),
             sockets: sockets.sum(),
             clients: clients.len(),

@@ -16,7 +16,7 @@ use callgate_contract::{
     Listener, MethodError, Mode, ModelMessage, ModelReply, Part, Peer, Points, Role, Said, Surface,
     ToolCall, Usage, Value, Verdict, json as values,
 };
-use callgate_gate::{CallError, CallRequest, Gate, Way};
+use callgate_gate::{CallError, CallRequest, Gate, PluginCallContext};
 use callgate_store::LogRole;
 use callgate_testkit::Home;
 use serde_json::{Value as Json, json};
@@ -78,7 +78,7 @@ impl Plugin {
         let named = named.into_iter();
         let named = named.map(|(name, value)| (name, values::from_json(value).unwrap()));
         let request = CallRequest::new(1, name, Arguments::by_name(named.collect()));
-        let way = Way {
+        let way = PluginCallContext {
             peer: &self.peer,
             blocking: false,
         };

@@ -3,7 +3,7 @@
 use callgate_contract::{FinishReason, ModelError, Part, Usage};
 use serde_json::Value as Json;
 
-use super::think::{Split, Think};
+use super::think::{SplitText, ThinkSplitter};
 use crate::{
     calls::CallPiece,
     decoder::{Reader, present, text},
@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub(crate) struct Chat {
-    think: Think,
+    think: ThinkSplitter,
 }
 
 impl Reader for Chat {
@@ -91,7 +91,7 @@ fn piece(delta: &Json) -> CallPiece<'_> {
     }
 }
 
-fn tell(split: Split, draft: &mut Draft) {
+fn tell(split: SplitText, draft: &mut Draft) {
     draft.think(&split.reasoning);
     draft.say(&split.text);
 }

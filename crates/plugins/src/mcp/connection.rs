@@ -57,7 +57,7 @@ pub(super) enum Event {
     Lost(String),
 }
 
-pub(super) enum Unanswered {
+pub(super) enum RequestError {
     /// In the server's words.
     Refused(String),
     Lost(String),
@@ -167,7 +167,7 @@ impl Connection {
         tool: &str,
         arguments: JsonObject,
         progress: &Onlooker,
-    ) -> Result<CallToolResult, Unanswered> {
+    ) -> Result<CallToolResult, RequestError> {
         let mut request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let listening = self.onlookers.listen(progress);
         if let Some(listening) = &listening {
@@ -183,9 +183,9 @@ impl Connection {
             ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
                 // If it is full, somebody has said so already.
                 let _ = self.notices.try_send(Notice::Lost(reason.clone()));
-                Err(Unanswered::Lost(reason))
+                Err(RequestError::Lost(reason))
             }
-            _ => Err(Unanswered::Refused(reason)),
+            _ => Err(RequestError::Refused(reason)),
         }
     }
 }

@@ -34,14 +34,14 @@ struct Calls {
 }
 
 /// While it lives, progress of its token is told.
-pub(super) struct Listening {
+pub(super) struct ProgressSubscription {
     token: ProgressToken,
     calls: Onlookers,
 }
 
 impl Onlookers {
     /// `None` if nobody wants to hear anything.
-    pub(super) fn listen(&self, onlooker: &Onlooker) -> Option<Listening> {
+    pub(super) fn listen(&self, onlooker: &Onlooker) -> Option<ProgressSubscription> {
         if onlooker.is_nobody() {
             return None;
         }
@@ -52,7 +52,7 @@ impl Onlookers {
             .by_token
             .lock()
             .insert(token.clone(), onlooker.clone());
-        Some(Listening {
+        Some(ProgressSubscription {
             token,
             calls: self.clone(),
         })
@@ -70,13 +70,13 @@ impl Onlookers {
     }
 }
 
-impl Listening {
+impl ProgressSubscription {
     pub(super) fn token(&self) -> ProgressToken {
         self.token.clone()
     }
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
         self.calls.0.by_token.lock().remove(&self.token);
     }

@@ -345,7 +345,7 @@ fn begin(
     api: &Api,
     kind: &'static str,
     title: String,
-    ask: impl FnOnce(std::sync::Arc<callgate_service::Say>) -> InstallPlugin,
+    ask: impl FnOnce(std::sync::Arc<callgate_service::ProgressFn>) -> InstallPlugin,
 ) -> Job {
     let (service, live) = (api.service().clone(), api.live().clone());
     api.jobs().begin(kind, title, |say| {

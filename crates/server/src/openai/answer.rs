@@ -1,4 +1,4 @@
-//! [`Answering`]: a turn while it answers, step by step. Dropped, as when the asker hangs up, it
+//! [`AnswerStream`]: a turn while it answers, step by step. Dropped, as when the asker hangs up, it
 //! cancels the turn, which still comes to its recorded end.
 
 use std::{collections::VecDeque, time::Duration};
@@ -32,7 +32,7 @@ pub(super) enum Step {
     Failed(Failure),
 }
 
-pub(super) struct Answering {
+pub(super) struct AnswerStream {
     events: mpsc::UnboundedReceiver<TurnEvent>,
     turn: Option<JoinHandle<Result<Completed, TurnError>>>,
     cancel: Cancel,
@@ -41,7 +41,7 @@ pub(super) struct Answering {
 }
 
 impl OpenAi {
-    pub(super) fn answer(&self, mut asked: Completion) -> Result<Answering, Failure> {
+    pub(super) fn answer(&self, mut asked: Completion) -> Result<AnswerStream, Failure> {
         let agent = self.agent()?.clone();
         // Not bounded: it holds no more than one answer.
         let (tell, events) = mpsc::unbounded_channel();
@@ -50,7 +50,7 @@ impl OpenAi {
         });
         let cancel = asked.cancel.clone();
         let turn = tokio::spawn(async move { agent.complete(asked).await });
-        Ok(Answering {
+        Ok(AnswerStream {
             events,
             turn: Some(turn),
             cancel,
@@ -59,7 +59,7 @@ impl OpenAi {
     }
 }
 
-impl Answering {
+impl AnswerStream {
     /// `None` after the last.
     pub(super) async fn next(&mut self) -> Option<Step> {
         if let Some(step) = self.seen.pop_front() {
@@ -144,7 +144,7 @@ impl Answering {
     }
 }
 
-impl Answering {
+impl AnswerStream {
     /// The steps as server-sent events.
     pub(super) fn events(
         self,
@@ -185,7 +185,7 @@ impl From<Completed> for Step {
     }
 }
 
-impl Drop for Answering {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         if self.turn.is_some() {
             self.cancel.cancel();
@@ -200,7 +200,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_takes_long_begins_without_words() {
         let (tell, events) = mpsc::unbounded_channel();
-        let answering = Answering {
+        let answering = AnswerStream {
             events,
             turn: Some(tokio::spawn(std::future::pending())),
             cancel: Cancel::default(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     Failure, OpenAi,
     access::Asker,
-    answer::{Answering, Step},
+    answer::{AnswerStream, Step},
     input, options,
 };
 
@@ -27,7 +27,7 @@ pub(super) async fn create(
     let messages = openai.restored(request.session(), messages).await?;
     let (id, streams) = (JournalId::fresh(), request.streams);
     let wants_usage = request.body["stream_options"]["include_usage"] == true;
-    let said = Said::new(id, request.model.clone(), wants_usage);
+    let said = ChatAnswer::new(id, request.model.clone(), wants_usage);
     let answering = openai.answer(request.completion(id, messages, options, None))?;
     if streams {
         let answering = answering.begun().await?;
@@ -37,7 +37,7 @@ pub(super) async fn create(
     Ok(Body(said.whole(steps)).into_response())
 }
 
-fn stream(answering: Answering, mut said: Said) -> Response {
+fn stream(answering: AnswerStream, mut said: ChatAnswer) -> Response {
     let mut first = true;
     answering.events(move |step| {
         let mut chunks = Vec::new();
@@ -67,7 +67,7 @@ fn stream(answering: Answering, mut said: Said) -> Response {
 }
 
 /// An answer in the making.
-struct Said {
+struct ChatAnswer {
     id: String,
     created: i64,
     model: String,
@@ -79,9 +79,9 @@ struct Said {
     ended: bool,
 }
 
-impl Said {
+impl ChatAnswer {
     fn new(id: JournalId, model: String, wants_usage: bool) -> Self {
-        Said {
+        ChatAnswer {
             id: format!("chatcmpl-{}", id.0.simple()),
             created: jiff::Timestamp::now().as_second(),
             model,

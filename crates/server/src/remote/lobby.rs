@@ -27,10 +27,10 @@ const MOST: usize = 64 << 10;
 
 /// Clones share it. A plain mutex, held for a lookup.
 #[derive(Clone, Default)]
-pub(super) struct Lobby(Arc<Mutex<Waiting>>);
+pub(super) struct Lobby(Arc<Mutex<WaitingConnections>>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingConnections {
     /// By the engine's id, where each speaks from.
     connections: HashMap<String, IpAddr>,
     of: HashMap<IpAddr, usize>,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::Say;
+use crate::ProgressFn;
 
 pub struct SwitchPlugin {
     pub plugin: String,
@@ -33,7 +33,7 @@ pub struct InstallPlugin {
     pub replace: bool,
     pub with: Vec<String>,
     /// Told what happens at the moment.
-    pub say: Arc<Say>,
+    pub say: Arc<ProgressFn>,
 }
 
 pub enum PluginSource {

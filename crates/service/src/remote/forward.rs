@@ -12,8 +12,8 @@ use futures_util::{StreamExt, poll, stream::FuturesUnordered};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Peer, Remote, Shared, Unanswered,
-    access::Need,
+    AnswerError, Peer, Remote, RemoteInner,
+    access::RequiredScope,
     function_call::{EVENT, NAMESPACE},
 };
 
@@ -26,11 +26,11 @@ pub(super) struct CallClient {
     info: MethodInfo,
     within: Duration,
     /// Weak: the gate, which holds this method, is part of it.
-    remote: Weak<Shared>,
+    remote: Weak<RemoteInner>,
 }
 
 impl CallClient {
-    pub(super) fn new(remote: Weak<Shared>, within: Duration) -> Self {
+    pub(super) fn new(remote: Weak<RemoteInner>, within: Duration) -> Self {
         let description = "Call a function of another connected client.".to_owned();
         CallClient {
             info: MethodInfo {
@@ -116,7 +116,7 @@ impl Method for CallClient {
 /// identity of an instance: both are names that belong to whoever bears them.
 fn callable(remote: &Remote, target: &str) -> Vec<Peer> {
     let bearing = remote.roster().bearing(NAMESPACE, target).into_iter();
-    let bearing = bearing.filter(|peer| peer.standing().may(Need::Client));
+    let bearing = bearing.filter(|peer| peer.standing().may(RequiredScope::Client));
     let (clients, instances): (Vec<Peer>, Vec<Peer>) =
         bearing.partition(|peer| peer.client() == target);
     if clients.is_empty() {
@@ -131,16 +131,16 @@ pub(super) async fn first_answer(
     sockets: Vec<Peer>,
     data: &Json,
     within: Duration,
-) -> Result<Json, Unanswered> {
+) -> Result<Json, AnswerError> {
     let data = std::slice::from_ref(data);
     let asks = sockets.iter().map(|peer| peer.ask(EVENT, data, within));
     let mut asks: FuturesUnordered<_> = asks.collect();
-    let mut reason = Unanswered::Gone;
+    let mut reason = AnswerError::Gone;
     while let Some(answer) = asks.next().await {
         match answer {
             Ok(answer) => return Ok(answer),
-            Err(Unanswered::Late) => reason = Unanswered::Late,
-            Err(Unanswered::Gone) => {}
+            Err(AnswerError::Late) => reason = AnswerError::Late,
+            Err(AnswerError::Gone) => {}
         }
     }
     Err(reason)
@@ -163,9 +163,9 @@ fn read(mut answer: Json) -> Result<Reply, MethodError> {
     Ok(value.into())
 }
 
-fn capital(error: Unanswered) -> &'static str {
+fn capital(error: AnswerError) -> &'static str {
     match error {
-        Unanswered::Gone => "The target client is gone",
-        Unanswered::Late => "The target client did not answer in time",
+        AnswerError::Gone => "The target client is gone",
+        AnswerError::Late => "The target client did not answer in time",
     }
 }

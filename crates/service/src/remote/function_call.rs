@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::{
     Answer, Call, Namespace, Peer, Remote, Rights,
-    access::Need,
+    access::RequiredScope,
     clients, forward,
     in_flight::InFlightCalls,
     offers, progress,
@@ -252,8 +252,8 @@ fn told(function: &str, error: &CallError) -> String {
 /// when this one was put to the client, so that calls arrive in the order in which they were made.
 async fn elsewhere(calls: &InFlightCalls, call: Call, request: Request) -> Answer {
     let standing = call.peer.standing();
-    if !standing.may(Need::Client) {
-        let reason = standing.refusal(call.peer.client(), Need::Client);
+    if !standing.may(RequiredScope::Client) {
+        let reason = standing.refusal(call.peer.client(), RequiredScope::Client);
         return Answer::Ack(failure(&request.id, &reason));
     }
     let put = Arc::new(Notify::new());

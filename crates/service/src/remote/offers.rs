@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
-use super::{Answer, Call, Peer, Remote, forward::first_answer, progress::Asking};
+use super::{Answer, Call, Peer, Remote, forward::first_answer, progress::PendingCalls};
 
 /// Functions of one socket.
 const MAX_FUNCTIONS: usize = 256;
@@ -84,7 +84,7 @@ pub(super) async fn withdraw(remote: Remote, peer: Peer) {
 #[derive(Default)]
 pub(super) struct Offers {
     methods: parking_lot::Mutex<Vec<Arc<ClientMethod>>>,
-    pub(super) asking: Asking,
+    pub(super) asking: PendingCalls,
 }
 
 fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<(), String> {
@@ -171,7 +171,7 @@ pub(super) struct ClientMethod {
     owner: String,
     peer: Peer,
     within: Duration,
-    asking: Asking,
+    asking: PendingCalls,
 }
 
 impl Method for ClientMethod {

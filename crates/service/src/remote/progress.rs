@@ -16,36 +16,36 @@ pub(super) const EVENT: &str = "FUNCTION_PROGRESS";
 /// Calls of clients' functions that have no answer yet, each with the client that is asked and who
 /// looks on. Clones share them; a mutex, held for a look.
 #[derive(Clone, Default)]
-pub(super) struct Asking(Arc<Mutex<HashMap<Uuid, (Peer, Onlooker)>>>);
+pub(super) struct PendingCalls(Arc<Mutex<HashMap<Uuid, (Peer, Onlooker)>>>);
 
 /// While it lives, what the client tells of the request is told.
-pub(super) struct Listening {
+pub(super) struct ProgressSubscription {
     request: Uuid,
-    asking: Asking,
+    asking: PendingCalls,
 }
 
-impl Asking {
+impl PendingCalls {
     /// `None` if nobody wants to hear anything.
     pub(super) fn listen(
         &self,
         request: Uuid,
         peer: &Peer,
         onlooker: &Onlooker,
-    ) -> Option<Listening> {
+    ) -> Option<ProgressSubscription> {
         if onlooker.is_nobody() {
             return None;
         }
         self.0
             .lock()
             .insert(request, (peer.clone(), onlooker.clone()));
-        Some(Listening {
+        Some(ProgressSubscription {
             request,
             asking: self.clone(),
         })
     }
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
         self.asking.0.lock().remove(&self.request);
     }

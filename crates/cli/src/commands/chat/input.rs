@@ -14,7 +14,7 @@ use crate::{commands::run::part, show};
 const PROMPT: &str = "> ";
 const MORE: &str = "… ";
 
-pub enum Typed {
+pub enum InputEvent {
     Message(String),
     End,
 }
@@ -22,9 +22,9 @@ pub enum Typed {
 /// Lines are read on a thread of their own, since reading cannot be interrupted; one line is read
 /// for each that is asked for, so that an answer is not written over a prompt.
 pub struct Input {
-    ask: std::sync::mpsc::Sender<Wanted>,
+    ask: std::sync::mpsc::Sender<LineRequest>,
     lines: mpsc::UnboundedReceiver<Line>,
-    asked: Option<Wanted>,
+    asked: Option<LineRequest>,
     draft: Draft,
     /// What came while an answer was looked for.
     kept: VecDeque<String>,
@@ -34,7 +34,7 @@ pub struct Input {
 
 /// What a line is read for, with the words before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum LineRequest {
     Message(&'static str),
     /// Read as it is typed, without an editor: the turn goes on around it.
     Answer(&'static str),
@@ -87,8 +87,8 @@ impl Input {
             }));
             while let Ok(wanted) = asked.recv() {
                 let line = match wanted {
-                    Wanted::Message(prompt) => edited(&mut editor, prompt, &history),
-                    Wanted::Answer(question) => plain(question),
+                    LineRequest::Message(prompt) => edited(&mut editor, prompt, &history),
+                    LineRequest::Answer(question) => plain(question),
                 };
                 if tell.send(line).is_err() {
                     return;
@@ -111,7 +111,10 @@ impl Input {
         Input::new(ask, lines)
     }
 
-    fn new(ask: std::sync::mpsc::Sender<Wanted>, lines: mpsc::UnboundedReceiver<Line>) -> Self {
+    fn new(
+        ask: std::sync::mpsc::Sender<LineRequest>,
+        lines: mpsc::UnboundedReceiver<Line>,
+    ) -> Self {
         Input {
             ask,
             lines,
@@ -132,30 +135,32 @@ impl Input {
     }
 
     /// The next whole message. Dropping this future loses nothing.
-    pub async fn next(&mut self) -> Typed {
+    pub async fn next(&mut self) -> InputEvent {
         if let Some(message) = self.kept.pop_front() {
-            return Typed::Message(message);
+            return InputEvent::Message(message);
         }
-        if self.terminal && matches!(self.asked, Some(Wanted::Answer(_))) {
+        if self.terminal && matches!(self.asked, Some(LineRequest::Answer(_))) {
             // The question is over, the line that was read for it is not.
             show::data(PROMPT);
         }
         loop {
             let prompt = if self.draft.is_empty() { PROMPT } else { MORE };
-            let (wanted, line) = self.read(Wanted::Message(prompt)).await;
+            let (wanted, line) = self.read(LineRequest::Message(prompt)).await;
             match line {
-                Line::Text(text) if matches!(wanted, Wanted::Answer(_)) && is_answer(&text) => {
+                Line::Text(text)
+                    if matches!(wanted, LineRequest::Answer(_)) && is_answer(&text) =>
+                {
                     show::note("that was no longer asked");
                 }
                 Line::Text(text) => {
                     if let Some(message) = self.draft.add(&text) {
-                        return Typed::Message(message);
+                        return InputEvent::Message(message);
                     }
                 }
                 Line::Dropped => self.draft = Draft::default(),
                 Line::End => match self.draft.take() {
-                    Some(rest) => return Typed::Message(rest),
-                    None => return Typed::End,
+                    Some(rest) => return InputEvent::Message(rest),
+                    None => return InputEvent::End,
                 },
             }
         }
@@ -163,7 +168,7 @@ impl Input {
 
     /// One line as it was typed after `question`; none at the end. Dropping this future loses nothing.
     pub async fn answer(&mut self, question: &'static str) -> Option<String> {
-        match self.read(Wanted::Answer(question)).await {
+        match self.read(LineRequest::Answer(question)).await {
             (_, Line::Text(text)) => Some(text),
             (_, Line::Dropped | Line::End) => None,
         }
@@ -180,7 +185,7 @@ impl Input {
     }
 
     /// The next line, and what it was asked for.
-    async fn read(&mut self, wanted: Wanted) -> (Wanted, Line) {
+    async fn read(&mut self, wanted: LineRequest) -> (LineRequest, Line) {
         let wanted = *self.asked.get_or_insert_with(|| {
             // A reader that is gone is noticed below.
             let _ = self.ask.send(wanted);
@@ -218,7 +223,7 @@ fn plain(question: &str) -> Line {
     }
 }
 
-fn read_lines(asked: &std::sync::mpsc::Receiver<Wanted>, tell: &mpsc::UnboundedSender<Line>) {
+fn read_lines(asked: &std::sync::mpsc::Receiver<LineRequest>, tell: &mpsc::UnboundedSender<Line>) {
     let mut lines = std::io::stdin().lock().lines();
     while asked.recv().is_ok() {
         let line = match lines.next() {

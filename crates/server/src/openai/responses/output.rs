@@ -14,13 +14,13 @@ pub(super) struct Output {
     /// The response without its items.
     response: Json,
     items: Vec<Json>,
-    open: Option<Open>,
+    open: Option<OpenItem>,
     events: Vec<Json>,
     sequence: u64,
 }
 
 /// The item that grows.
-struct Open {
+struct OpenItem {
     kind: Kind,
     text: String,
 }
@@ -109,7 +109,7 @@ impl Output {
     }
 
     fn begin(&mut self, kind: Kind) {
-        self.open = Some(Open {
+        self.open = Some(OpenItem {
             kind,
             text: String::new(),
         });
@@ -126,7 +126,7 @@ impl Output {
 
     /// The growing item has come to its end.
     fn close(&mut self) {
-        let Some(Open { kind, text }) = self.open.take() else {
+        let Some(OpenItem { kind, text }) = self.open.take() else {
             return;
         };
         let at = self.at(kind);

@@ -23,7 +23,7 @@ use super::{
     output::{Output, event},
 };
 
-type Wanted = Query<HashMap<String, String>>;
+type QueryParameters = Query<HashMap<String, String>>;
 
 /// Items of one page, and the most there may be.
 const PAGE: usize = 20;
@@ -34,7 +34,7 @@ pub(in super::super) async fn show(
     State(openai): State<OpenAi>,
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
-    Query(wanted): Wanted,
+    Query(wanted): QueryParameters,
 ) -> Result<Response, Failure> {
     let missing = || Failure::not_stored(&id);
     let turn = turn_of_response(&id).ok_or_else(missing)?;
@@ -73,7 +73,7 @@ pub(in super::super) async fn inputs(
     State(openai): State<OpenAi>,
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
-    Query(wanted): Wanted,
+    Query(wanted): QueryParameters,
 ) -> Result<Body<Json>, Failure> {
     let missing = || Failure::not_stored(&id);
     let turn = turn_of_response(&id).ok_or_else(missing)?;

@@ -15,7 +15,7 @@ use callgate_contract::SessionKey;
 use callgate_plugins::{
     Plugin, WorkerError,
     form::{form, hidden, problems, restored},
-    install::{InstallOptions, Placed},
+    install::{InstallOptions, Installation},
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -228,7 +228,7 @@ impl Service {
             let hint = "this is a fault of callgate: report it";
             ServiceError::refused(format!("the work broke: {error}"), hint)
         };
-        let Placed {
+        let Installation {
             installed,
             previous,
             ..

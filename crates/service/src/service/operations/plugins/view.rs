@@ -6,7 +6,7 @@ use crate::operations::{
     PluginCommand, PluginError, PluginMethod, PluginState, PluginView, WorkerView,
 };
 use callgate_contract::SessionKey;
-use callgate_plugins::{Plugin, check::CheckReport, install::Installed, survey::Survey};
+use callgate_plugins::{Plugin, check::CheckReport, install::InstalledPlugin, survey::Survey};
 use serde_json::Value as Json;
 
 use crate::{processes::memory_of, service::Service};
@@ -52,7 +52,7 @@ impl Service {
     fn loaded_view(
         &self,
         plugin: &Plugin,
-        installed: Option<&Installed>,
+        installed: Option<&InstalledPlugin>,
         report: Option<&CheckReport>,
         survey: Option<&Survey>,
         session: Option<&SessionKey>,
@@ -178,7 +178,7 @@ fn error(report: &CheckReport) -> Option<PluginError> {
 }
 
 fn installed_view(
-    installed: &Installed,
+    installed: &InstalledPlugin,
     report: Option<CheckReport>,
     survey: Option<&Survey>,
 ) -> PluginView {
