@@ -49,6 +49,7 @@ pub use llm::Outlet;
 pub use namespace::{Answer, Call, EventAnswer, Namespace};
 pub use pairing::{ClientKey, METHOD, METHODS, OPERATOR, Pairing};
 pub use peer::{AnswerError, Peer};
+pub use progress::EVENT as FUNCTION_PROGRESS;
 pub use roster::Roster;
 pub use statics::StaticFile;
 pub use wire::{Disconnected, Wire};

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use callgate_agent::{Arrived, Override, Watch};
 use callgate_contract::{
     Allowed, Arguments, ArrivalFacts, BoxFuture, Budget, CallArguments, Caller, Grant, JournalId,
-    Listener, MethodError, Mode, ModelMessage, ModelReply, Part, Peer, Points, Role, Said, Surface,
-    ToolCall, Usage, Value, Verdict, json as values,
+    Listener, MethodError, Mode, ModelMessage, ModelReply, Part, Peer, PeerMessage, Points, Role,
+    Surface, ToolCall, Usage, Value, Verdict, json as values,
 };
 use callgate_gate::{CallError, CallRequest, Gate, PluginCallContext};
 use callgate_store::LogRole;
@@ -36,8 +36,8 @@ impl Plugin {
         let (kept, answer) = (heard.clone(), Arc::new(answer));
         let peer = Peer::new(move |said| {
             let (said, answer) = match said {
-                Said::Item(item) => (json!({ "item": values::to_json(&item) }), Json::Null),
-                Said::Step { name, arguments } => {
+                PeerMessage::Item(item) => (json!({ "item": values::to_json(&item) }), Json::Null),
+                PeerMessage::Step { name, arguments } => {
                     let fields = arguments.into_iter();
                     let fields = fields.map(|(name, value)| (name, values::to_json(&value)));
                     let fields = Json::Object(fields.collect());

@@ -22,6 +22,13 @@ pub(super) const METHOD: &str = "call_client";
 /// Beside what the client may take itself, whose own silence says more.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// Told when the call was put to the other client. As progress it would say nothing.
+pub(super) const PUT: Progress = Progress {
+    done: 0.0,
+    total: None,
+    text: String::new(),
+};
+
 pub(super) struct CallClient {
     info: MethodInfo,
     within: Duration,
@@ -92,14 +99,12 @@ impl Method for CallClient {
                     "Target client not found: {short}"
                 )));
             }
+            let pending = &remote.offers().asking;
+            let _progress = pending.listen(&data["requestId"], &sockets, context.progress);
             // The original data: the other side compares the target with its own id.
             let mut asking = pin!(first_answer(sockets, &data, self.within));
             let asked = poll!(&mut asking);
-            context.progress.tell(Progress {
-                done: 0.0,
-                total: None,
-                text: String::new(),
-            });
+            context.progress.tell(PUT);
             let answer = match asked {
                 Poll::Ready(answer) => answer,
                 Poll::Pending => asking.await,

@@ -32,7 +32,8 @@ pub(super) fn namespace() -> Namespace {
     Namespace::new(NAMESPACE)
         .on(EVENT, move |call| function_call(calls.clone(), call))
         .on("REGISTER_FUNCTIONS", offers::register)
-        .on(progress::EVENT, progress::told)
+        // Heard when it arrived; see `Peer::progressed`.
+        .on(progress::EVENT, async |_| ())
         .on_joined(clients::moved)
         .on_left(async |remote, peer| {
             offers::withdraw(remote.clone(), peer.clone()).await;
@@ -258,8 +259,14 @@ async fn elsewhere(calls: &InFlightCalls, call: Call, request: Request) -> Answe
     }
     let put = Arc::new(Notify::new());
     let onlooker = {
-        let put = put.clone();
-        Onlooker::new(move |_| put.notify_one())
+        let (put, onlooker) = (put.clone(), request.onlooker(&call.peer));
+        Onlooker::new(move |progress| {
+            if progress == forward::PUT {
+                put.notify_one();
+            } else {
+                onlooker.tell(progress);
+            }
+        })
     };
     let mut making = joined(calls, request.identity(&call.peer), async move {
         let forwarded = GateCall {

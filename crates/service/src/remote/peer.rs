@@ -166,6 +166,10 @@ impl Peer {
         self.leave();
     }
 
+    pub(super) fn remote(&self) -> &Remote {
+        &self.0.remote
+    }
+
     /// Ends the whole connection.
     pub(super) fn hang_up(&self) {
         self.0.wire.hang_up();

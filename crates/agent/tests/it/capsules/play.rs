@@ -7,7 +7,7 @@ use std::sync::{
 
 use callgate_agent::{
     AgentSettings, Task,
-    capsule::{Capsule, CapsuleError, ModelInfo, Replay, Replayed, export, read, write},
+    capsule::{About, Capsule, CapsuleError, Replay, Replayed, export, read, write},
 };
 use callgate_contract::{
     Caller, Change, Effect, Grant, JournalId, Kind, Limits, Listener, Message, MethodError, Part,
@@ -90,7 +90,7 @@ impl Play {
 
     /// As it is read back from its file.
     pub async fn capsule_of(&self, turn: Option<JournalId>) -> Capsule {
-        let about = ModelInfo {
+        let about = About {
             callgate: "0.0.0".into(),
             packages: Vec::new(),
             settings: AgentSettings::default(),
