@@ -1,17 +1,17 @@
 // Japanese: what many pages say.
 
 export const shared: Record<keyof typeof import("../en/shared").shared, string> = {
-  "more": "もっと見る",
+  "more": "その他",
   "cancel": "キャンセル",
   "rename": "名前を変更",
   "delete": "削除",
   "fork": "分岐",
-  "export": "書き出す",
+  "export": "エクスポート",
   "search": "検索",
   "untitled": "無題",
-  "failed": "うまくいきませんでした。",
+  "failed": "エラーが発生しました。",
   "showAll": "{count} 文字をすべて表示",
-  "notFound": "ここにはありません。",
+  "notFound": "見つかりません。",
   "menu": "メニュー",
   "close": "閉じる",
 };
