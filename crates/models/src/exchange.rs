@@ -12,9 +12,9 @@ use callgate_contract::{ModelError, ModelEvent, ModelStream, Price};
 use crate::{
     decoder::{self, Decoder},
     failure,
-    keys::Key,
-    remote::Server,
-    transport::{self, Answer, Failure},
+    keys::ApiKey,
+    remote::ModelServer,
+    transport::{self, OpenResponse, TransportError},
 };
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -27,7 +27,7 @@ const LONG_REST: Duration = Duration::from_secs(600);
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Exchange {
-    server: Arc<Server>,
+    server: Arc<ModelServer>,
     url: Arc<str>,
     body: Vec<u8>,
     open: Option<OpenStream>,
@@ -42,13 +42,13 @@ pub(crate) struct Exchange {
 }
 
 struct OpenStream {
-    answer: Answer,
-    key: Key,
+    answer: OpenResponse,
+    key: ApiKey,
     decoder: Decoder,
 }
 
 impl Exchange {
-    pub(crate) fn new(server: Arc<Server>, url: Arc<str>, body: Vec<u8>) -> Self {
+    pub(crate) fn new(server: Arc<ModelServer>, url: Arc<str>, body: Vec<u8>) -> Self {
         let fresh_keys = server.keys.count().saturating_sub(1);
         Exchange {
             server,
@@ -108,8 +108,8 @@ impl Exchange {
                     });
                     return Ok(());
                 }
-                Err(Failure::Failed(error)) => error,
-                Err(Failure::Refused(refusal)) => {
+                Err(TransportError::Failed(error)) => error,
+                Err(TransportError::Refused(refusal)) => {
                     failure::refused(refusal.status, refusal.retry_after, &refusal.body)
                 }
             };
@@ -161,7 +161,7 @@ impl Exchange {
     /// How long to wait until another try makes sense; gives the error back if none does. Every
     /// error passes here before it is logged or told, so this is where a key that a server repeats
     /// is hidden.
-    fn retry_in(&mut self, key: &Key, mut error: ModelError) -> Result<Duration, ModelError> {
+    fn retry_in(&mut self, key: &ApiKey, mut error: ModelError) -> Result<Duration, ModelError> {
         if let Some(message) = error.message_mut() {
             key.hide(message);
         }

@@ -198,7 +198,7 @@ impl Link {
         step: &str,
         arguments: NamedValues,
         waiting: ReplySender,
-    ) -> Result<Request, AskError> {
+    ) -> Result<PendingRequest, AskError> {
         let id = self.next.fetch_add(2, Ordering::Relaxed);
         let request = self.wait(id, waiting)?;
         let sent = self.send(Frame::Request {
@@ -212,10 +212,10 @@ impl Link {
         Ok(request)
     }
 
-    fn wait(self: &Arc<Self>, id: u64, waiting: ReplySender) -> Result<Request, AskError> {
+    fn wait(self: &Arc<Self>, id: u64, waiting: ReplySender) -> Result<PendingRequest, AskError> {
         let mut open = self.waiting.lock();
         open.as_mut().ok_or(AskError::Closed)?.insert(id, waiting);
-        Ok(Request {
+        Ok(PendingRequest {
             id,
             link: self.clone(),
         })
@@ -390,18 +390,18 @@ impl Link {
 }
 
 /// A request of ours that has no answer yet. Dropped, it is cancelled on the other side.
-struct Request {
+struct PendingRequest {
     id: u64,
     link: Arc<Link>,
 }
 
-impl Request {
+impl PendingRequest {
     fn settled(mut self) {
         self.id = 0;
     }
 }
 
-impl Drop for Request {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if self.id == 0 {
             return;
@@ -452,7 +452,7 @@ impl Future for AnswerPoll<'_> {
 
 /// The answers of one request. The other side makes the next one only when asked for it.
 pub(crate) struct Answers {
-    request: Request,
+    request: PendingRequest,
     told: mpsc::UnboundedReceiver<Answer>,
 }
 

@@ -215,7 +215,7 @@ impl WorkerChannels {
         tracing::warn!(stacks, "plugin worker unresponsive; killing it");
         let seconds = patience.as_secs_f64();
         match blame::find(stacks, &self.plugins.lock()) {
-            Some(blame::Place { plugin, line }) => Death {
+            Some(blame::CodePlace { plugin, line }) => Death {
                 reason: format!("plugin '{plugin}' blocked it for {seconds} s, at {line}"),
                 blamed: Some(plugin),
                 is_final: false,

@@ -31,13 +31,13 @@ pub struct Worker {
     plugins: Weak<Inner>,
     identities: Arc<Identities>,
     /// A mutex held for a look.
-    state: Mutex<State>,
+    state: Mutex<WorkerState>,
     /// One start at a time; held until every plugin is loaded.
     starting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct WorkerState {
     current: Option<Arc<RunningProcess>>,
     sources: Vec<Source>,
     /// Deaths in a row, and the last of them.

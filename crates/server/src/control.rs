@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 use tokio::{task::JoinHandle, time::Instant};
 
 use crate::Surfaces;
-use mcp::Lines;
+use mcp::McpChannels;
 use visitors::ActiveRequests;
 
 /// How long an owner may hold the lock and not answer: it has just begun, or is about to end.
@@ -303,7 +303,7 @@ pub async fn recover_runs(service: &Service, notice: Notice) -> Result<(), Servi
 }
 
 fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<ActiveRequests>) -> JoinHandle<()> {
-    let lines = Arc::new(Lines::default());
+    let lines = Arc::new(McpChannels::default());
     let handler: Handler = Arc::new(move |request, events| {
         let (surfaces, visitors, lines) = (surfaces.clone(), visitors.clone(), lines.clone());
         Box::pin(async move {

@@ -35,14 +35,14 @@ pub struct Mcp(Arc<McpInner>);
 struct McpInner {
     /// Store and gate, and whether methods are still on their way.
     remote: Remote,
-    http: http::Sessions,
+    http: http::SessionOwners,
 }
 
 impl Mcp {
     pub fn new(remote: Remote) -> Self {
         Mcp(Arc::new(McpInner {
             remote,
-            http: http::Sessions::default(),
+            http: http::SessionOwners::default(),
         }))
     }
 

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     McpSettings, McpState, McpStatus,
-    connection::{Attendance, Connection, Event, RequestError},
+    connection::{Attendance, Connection, ConnectionEvent, RequestError},
     describe::names,
     method::McpMethod,
 };
@@ -32,12 +32,12 @@ pub(super) struct Server {
     origin: Origin,
     gate: WeakGate,
     /// Mutex, held for a look.
-    line: Mutex<Line>,
+    line: Mutex<ServerState>,
     /// True once the first try has ended.
     tried: watch::Sender<bool>,
 }
 
-struct Line {
+struct ServerState {
     standing: McpStatus,
     error: Option<String>,
     connection: Option<Arc<Connection>>,
@@ -57,7 +57,7 @@ impl Server {
             origin: Origin::Mcp(settings.name.clone()),
             settings,
             gate,
-            line: Mutex::new(Line {
+            line: Mutex::new(ServerState {
                 standing: McpStatus::Connecting,
                 error: None,
                 connection: None,
@@ -166,8 +166,8 @@ impl Server {
             }
             *was_up = true;
             match attendance.next(connection).await {
-                Event::Refresh => {}
-                Event::Lost(reason) => return reason,
+                ConnectionEvent::Refresh => {}
+                ConnectionEvent::Lost(reason) => return reason,
             }
         }
     }

@@ -1,4 +1,4 @@
-//! [`Wire`]: a transport on which the progress of calls is heard. It is heard here because here
+//! [`ObservedTransport`]: a transport on which the progress of calls is heard. It is heard here because here
 //! messages still come in the order in which they were sent: the SDK answers a call before it has
 //! told of what came before the answer.
 
@@ -24,10 +24,10 @@ use rmcp::{
 
 /// Who looks on at the calls of one connection. Clones share it.
 #[derive(Clone, Default)]
-pub(super) struct Onlookers(Arc<Calls>);
+pub(super) struct Onlookers(Arc<CallTokens>);
 
 #[derive(Default)]
-struct Calls {
+struct CallTokens {
     next: AtomicU64,
     /// A mutex, held for a look.
     by_token: Mutex<HashMap<ProgressToken, Onlooker>>,
@@ -82,12 +82,12 @@ impl Drop for ProgressSubscription {
     }
 }
 
-pub(super) struct Wire<T> {
+pub(super) struct ObservedTransport<T> {
     pub(super) transport: T,
     pub(super) onlookers: Onlookers,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Wire<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for ObservedTransport<T> {
     type Error = T::Error;
 
     fn send(

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::watch, time::timeout};
 
-use super::{RunningProcess, State, Worker};
+use super::{RunningProcess, Worker, WorkerState};
 use crate::{
     LoadedPlugin, Source, WorkerError,
     link::Link,
@@ -208,7 +208,7 @@ impl Worker {
     }
 }
 
-impl State {
+impl WorkerState {
     /// How long it is to rest, after several deaths in a row.
     fn rest(&self) -> Option<Duration> {
         let times = self.deaths.checked_sub(2)?;

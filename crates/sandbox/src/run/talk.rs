@@ -12,10 +12,10 @@ use rustix::{
     net::{RecvFlags, SendFlags, recv, send},
 };
 
-use super::{PendingAnswer, Run};
+use super::{ActiveRun, PendingAnswer};
 use crate::{
     protocol::{self, GuestMessage},
-    verdict::Verdict,
+    verdict::RunVerdict,
     wire::LEASED,
 };
 
@@ -24,7 +24,7 @@ const UNWIND: Duration = Duration::from_secs(1);
 /// Once it said that it is done, it may take this long to be gone.
 const LINGER: Duration = Duration::from_millis(100);
 
-impl Run<'_> {
+impl ActiveRun<'_> {
     /// Sends what the child is owed, as far as it takes it.
     pub(super) fn flush(&mut self) {
         while self.calls_open && !self.outgoing.is_empty() {
@@ -182,7 +182,7 @@ impl Run<'_> {
         if let CodeReply::End(stop) = reply
             && self.verdict.is_none()
         {
-            self.verdict = Some(Verdict::quiet(*stop));
+            self.verdict = Some(RunVerdict::quiet(*stop));
             self.end_within(UNWIND);
         }
         protocol::write_reply(&mut self.outgoing, reply, !self.slots.may_spin());

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     Failure, OpenAi,
     access::Asker,
-    answer::{AnswerStream, Step},
+    answer::{AnswerEvent, AnswerStream},
     input, options,
 };
 
@@ -45,19 +45,19 @@ fn stream(answering: AnswerStream, mut said: ChatAnswer) -> Response {
             chunks.push(said.chunk(json!({"role": "assistant", "content": ""}), None));
         }
         match step {
-            Step::Round => said.round(),
-            Step::Text(text) => {
+            AnswerEvent::Round => said.round(),
+            AnswerEvent::Text(text) => {
                 let text = said.text(text);
                 chunks.push(said.chunk(json!({"content": text}), None));
             }
-            Step::Thought(text) => {
+            AnswerEvent::Thought(text) => {
                 chunks.push(said.chunk(json!({"reasoning_content": text}), None));
             }
-            Step::Failed(failure) => {
+            AnswerEvent::Failed(failure) => {
                 said.ended = true;
                 chunks.push(failure.to_json());
             }
-            Step::Done(done) => chunks.extend(said.last(&done)),
+            AnswerEvent::Done(done) => chunks.extend(said.last(&done)),
         }
         let texts = chunks.into_iter().map(|chunk| chunk.to_string());
         let done = said.ended.then(|| "[DONE]".to_owned());
@@ -147,16 +147,16 @@ impl ChatAnswer {
         chunks
     }
 
-    fn whole(mut self, steps: Vec<Step>) -> Json {
+    fn whole(mut self, steps: Vec<AnswerEvent>) -> Json {
         let (mut content, mut thoughts) = (String::new(), Vec::new());
         let mut ended = None;
         for step in steps {
             match step {
-                Step::Round => self.round(),
-                Step::Text(text) => content.push_str(&self.text(text)),
-                Step::Thought(text) => thoughts.push(text),
-                Step::Done(done) => ended = Some(done),
-                Step::Failed(_) => {}
+                AnswerEvent::Round => self.round(),
+                AnswerEvent::Text(text) => content.push_str(&self.text(text)),
+                AnswerEvent::Thought(text) => thoughts.push(text),
+                AnswerEvent::Done(done) => ended = Some(done),
+                AnswerEvent::Failed(_) => {}
             }
         }
         let mut message = Map::new();

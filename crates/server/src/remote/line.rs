@@ -1,4 +1,4 @@
-//! [`Line`]: one connection, whatever carries it (long polling, websocket). It keeps the seats that
+//! [`ConnectionState`]: one connection, whatever carries it (long polling, websocket). It keeps the seats that
 //! the connection has in namespaces, and what is to be sent in order. Nothing is dropped in
 //! silence: what cannot leave yet waits, and a client that stops reading is hung up on.
 
@@ -17,12 +17,12 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value as Json;
 
 use super::{
-    lobby::Place,
+    lobby::LobbyPlace,
     packet::{self, Outgoing},
     seat::Seat,
 };
 
-pub(super) type Engine = Socket<Line>;
+pub(super) type Engine = Socket<ConnectionState>;
 
 /// Bytes that may wait for a client that does not read.
 const MAX_WAITING: usize = 32 << 20;
@@ -31,12 +31,12 @@ const RETRY: Duration = Duration::from_millis(1);
 
 /// Plain mutexes: each is held for a lookup or a push, never across an await.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct ConnectionState {
     seats: Mutex<HashMap<String, Seat>>,
     waiting: Mutex<SendQueue>,
     partial: Mutex<Option<Partial>>,
     /// In the lobby, until it has a seat.
-    place: Mutex<Option<Place>>,
+    place: Mutex<Option<LobbyPlace>>,
     refusals: AtomicUsize,
     /// We have hung up; what the engine still reads is nobody's.
     over: AtomicBool,
@@ -58,7 +58,7 @@ pub(super) struct Partial {
     pub(super) attachments: Vec<Vec<u8>>,
 }
 
-impl Line {
+impl ConnectionState {
     pub(super) fn seats(&self) -> MutexGuard<'_, HashMap<String, Seat>> {
         self.seats.lock()
     }
@@ -72,7 +72,7 @@ impl Line {
         self.seats().values().any(|seat| seat.peer().is_some())
     }
 
-    pub(super) fn wait_in(&self, place: Place) {
+    pub(super) fn wait_in(&self, place: LobbyPlace) {
         *self.place.lock() = Some(place);
     }
 

@@ -42,12 +42,12 @@ const BESIDE: usize = 256;
 
 pub(super) struct Seat {
     incoming: mpsc::UnboundedSender<Incoming>,
-    place: Arc<Place>,
+    place: Arc<SeatState>,
 }
 
 /// What the connection and the task that serves the seat share.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct SeatState {
     peer: OnceLock<Peer>,
     events: AtomicUsize,
     bytes: AtomicUsize,
@@ -72,8 +72,8 @@ impl Seat {
         auth: Json,
     ) -> Seat {
         let (incoming, queue) = mpsc::unbounded_channel();
-        let place = Arc::<Place>::default();
-        let server = Server {
+        let place = Arc::<SeatState>::default();
+        let server = SeatServer {
             remote: remote.clone(),
             namespace: namespace.clone(),
             engine: engine.clone(),
@@ -115,14 +115,14 @@ impl Drop for Seat {
     }
 }
 
-struct Server {
+struct SeatServer {
     remote: Remote,
     namespace: Arc<Namespace>,
     engine: Arc<Engine>,
-    place: Arc<Place>,
+    place: Arc<SeatState>,
 }
 
-impl Server {
+impl SeatServer {
     async fn serve(self, auth: Json, mut queue: mpsc::UnboundedReceiver<Incoming>) {
         let name = self.namespace.name();
         let peer = match self.admit(&auth).await {

@@ -12,7 +12,7 @@ use engineioxide::{DisconnectReason, Str, handler::EngineIoHandler};
 use serde_json::Value as Json;
 
 use super::{
-    line::{self, Engine, Line, Partial},
+    line::{self, ConnectionState, Engine, Partial},
     lobby::Lobby,
     packet::{self, Kind, Malformed, Packet},
     seat::{Incoming, Seat},
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Transport {
 }
 
 impl EngineIoHandler for Transport {
-    type Data = Line;
+    type Data = ConnectionState;
 
     fn on_connect(self: Arc<Self>, engine: Arc<Engine>) {
         // It counts nevertheless, until it leaves.

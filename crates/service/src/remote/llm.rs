@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 pub use self::agent::Outlet;
 pub(super) use self::{
     agent::NAME as SERVER,
-    request::Chat,
+    request::PendingRequests,
     talk::{SYSTEM, notice},
 };
 use super::{

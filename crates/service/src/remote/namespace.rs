@@ -78,11 +78,11 @@ impl<T: Into<Answer>> From<Result<T, String>> for Answer {
     }
 }
 
-type Handler = Arc<dyn Fn(Call) -> BoxFuture<'static, Answer> + Send + Sync>;
+type EventHandler = Arc<dyn Fn(Call) -> BoxFuture<'static, Answer> + Send + Sync>;
 type Admit = Arc<dyn Fn(Remote, Peer) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 type Hook = Arc<dyn Fn(Remote, Peer) -> BoxFuture<'static, ()> + Send + Sync>;
 /// Makes the ack of a failure out of the event's `requestId`, if it has one, and the reason.
-type Refusal = fn(Option<&Json>, &str) -> Json;
+type RefusalAck = fn(Option<&Json>, &str) -> Json;
 
 /// An answer in its final shape; `None` says nothing.
 pub enum EventAnswer {
@@ -93,11 +93,11 @@ pub enum EventAnswer {
 /// Built once, at start; see [`Namespace::new`].
 pub struct Namespace {
     name: &'static str,
-    handlers: HashMap<&'static str, Handler>,
+    handlers: HashMap<&'static str, EventHandler>,
     admit: Option<Admit>,
     joined: Option<Hook>,
     left: Option<Hook>,
-    refusal: Refusal,
+    refusal: RefusalAck,
     limit: Duration,
 }
 
@@ -159,7 +159,7 @@ impl Namespace {
     }
 
     /// The shape of a failure's ack, where it is not `{status: 'error', message}`.
-    pub fn refuses_with(mut self, refusal: Refusal) -> Self {
+    pub fn refuses_with(mut self, refusal: RefusalAck) -> Self {
         self.refusal = refusal;
         self
     }

@@ -28,9 +28,9 @@ const AGAIN: Duration = Duration::from_millis(2);
 
 /// Clones are the same peer.
 #[derive(Clone)]
-pub struct Peer(Arc<State>);
+pub struct Peer(Arc<PeerInner>);
 
-struct State {
+struct PeerInner {
     remote: Remote,
     wire: Arc<dyn Wire>,
     namespace: &'static str,
@@ -62,7 +62,7 @@ impl Peer {
         wire: Arc<dyn Wire>,
         (identity, standing): (Identity, Authorization),
     ) -> Self {
-        Peer(Arc::new(State {
+        Peer(Arc::new(PeerInner {
             remote: remote.clone(),
             wire,
             namespace: namespace.name(),

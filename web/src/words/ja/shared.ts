@@ -1,7 +1,7 @@
 // Japanese: what many pages say.
 
 export const shared: Record<keyof typeof import("../en/shared").shared, string> = {
-  "more": "その他",
+  "more": "もっと見る",
   "cancel": "キャンセル",
   "rename": "名前を変更",
   "delete": "削除",

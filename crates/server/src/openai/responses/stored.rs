@@ -16,11 +16,11 @@ use super::{
     super::{
         Failure, OpenAi,
         access::Asker,
-        answer::{Step, told},
-        history::{Answer, turn_of_response},
+        answer::{AnswerEvent, told},
+        history::{StoredResponse, turn_of_response},
     },
     items,
-    output::{Output, event},
+    output::{ResponseOutput, event},
 };
 
 type QueryParameters = Query<HashMap<String, String>>;
@@ -113,15 +113,15 @@ fn number(wanted: &HashMap<String, String>, name: &str) -> Result<Option<usize>,
 }
 
 /// The response as it was given, and the events that told of it.
-fn retold(answer: Answer) -> (Output, Vec<Json>) {
-    let mut output = Output::new(answer.turn, answer.at, &answer.stored.about);
-    let steps = answer.stored.told.into_iter().map(Step::from);
-    let steps = steps.chain([Step::from(answer.stored.completed)]);
+fn retold(answer: StoredResponse) -> (ResponseOutput, Vec<Json>) {
+    let mut output = ResponseOutput::new(answer.turn, answer.at, &answer.stored.about);
+    let steps = answer.stored.told.into_iter().map(AnswerEvent::from);
+    let steps = steps.chain([AnswerEvent::from(answer.stored.completed)]);
     let events = steps.flat_map(|step| output.write(step)).collect();
     (output, events)
 }
 
-fn made_from(last: JournalId, chain: Vec<Answer>) -> Vec<Json> {
+fn made_from(last: JournalId, chain: Vec<StoredResponse>) -> Vec<Json> {
     let mut made_from = Vec::new();
     for answer in chain {
         let turn = answer.turn;

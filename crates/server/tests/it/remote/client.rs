@@ -174,7 +174,8 @@ impl Client {
             let packet = self.packet().await.expect("an event");
             self.inbox.push_back(packet);
         };
-        let (id, payload) = packet[start.len()..].split_once('[').unwrap();
+        let rest = packet.strip_prefix(&start).unwrap();
+        let (id, payload) = rest.split_once('[').unwrap();
         let mut items: Vec<Json> = serde_json::from_str(&format!("[{payload}")).unwrap();
         let name = items.remove(0).as_str().unwrap().to_owned();
         (name, items, id.parse().ok())

@@ -89,11 +89,11 @@ pub(super) async fn ask(
 }
 
 /// The requests that our agent is answering, by session and in order.
-pub(super) type Current = Mutex<HashMap<SessionKey, Vec<Arc<Turn>>>>;
+pub(super) type Current = Mutex<HashMap<SessionKey, Vec<Arc<RequestTurn>>>>;
 
 /// One request while it is answered. Words are shown while they come: a plugin's, and in tool mode
 /// the model's. What code mode's model writes is mostly code, and only what it sends is for people.
-pub(super) struct Turn {
+pub(super) struct RequestTurn {
     remote: Remote,
     asked: Arc<PendingRequest>,
     hearers: Vec<Peer>,
@@ -119,7 +119,7 @@ impl Default for LiveMessage {
     }
 }
 
-impl Turn {
+impl RequestTurn {
     /// Of the message that goes out now; what is said from here on belongs to the next.
     fn output(&self) -> String {
         let mut live = self.live.lock();
@@ -164,13 +164,13 @@ impl Turn {
 /// While it lives, what leaves the session answers its request.
 struct AnswerGuard {
     session: SessionKey,
-    turn: Arc<Turn>,
+    turn: Arc<RequestTurn>,
 }
 
 impl AnswerGuard {
     async fn enter(remote: &Remote, session: &SessionKey, asked: &Arc<PendingRequest>) -> Self {
         let mode = mode_of(remote.store(), session).await.unwrap_or_default();
-        let turn = Arc::new(Turn {
+        let turn = Arc::new(RequestTurn {
             remote: remote.clone(),
             asked: asked.clone(),
             hearers: asked.hearers(remote).await,

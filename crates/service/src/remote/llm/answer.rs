@@ -139,7 +139,7 @@ pub(super) fn hear(remote: &Remote, asked: &Arc<PendingRequest>, name: &str, pie
         let _ = tell.send(piece);
         written.pieces = Some(tell);
         drop(written);
-        let writer = Writer {
+        let writer = OutputWriter {
             remote: remote.clone(),
             asked: asked.clone(),
             name: name.to_owned(),
@@ -152,7 +152,7 @@ pub(super) fn hear(remote: &Remote, asked: &Arc<PendingRequest>, name: &str, pie
     }
 }
 
-struct Writer {
+struct OutputWriter {
     remote: Remote,
     asked: Arc<PendingRequest>,
     name: String,
@@ -163,7 +163,7 @@ struct Writer {
     truncated: bool,
 }
 
-impl Writer {
+impl OutputWriter {
     async fn write(mut self, mut pieces: mpsc::UnboundedReceiver<Piece>) {
         let mut order = Order::default();
         let mut found = None;

@@ -40,7 +40,7 @@ const CONTEXT: u32 = 200;
 
 /// What is under way. Plain mutexes, held for a lookup.
 #[derive(Default)]
-pub(in crate::remote) struct Chat {
+pub(in crate::remote) struct PendingRequests {
     asked: Mutex<HashMap<(String, String), Arc<PendingRequest>>>,
     missed: Mutex<HashMap<String, VecDeque<(String, Json)>>>,
     pub(super) streams: Streams,
@@ -118,7 +118,7 @@ impl PendingRequest {
     }
 }
 
-impl Chat {
+impl PendingRequests {
     /// What `answerer` was asked under this request id.
     pub(super) fn find(&self, answerer: &str, id: &Json) -> Option<Arc<PendingRequest>> {
         let key = (answerer.to_owned(), id.to_string());

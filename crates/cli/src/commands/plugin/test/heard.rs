@@ -12,10 +12,10 @@ use serde_json::{Map, Value as Json, json};
 
 /// A mutex, since a plugin may send from several tasks.
 #[derive(Clone, Default)]
-pub struct SentMessages(Arc<Mutex<Vec<Call>>>);
+pub struct SentMessages(Arc<Mutex<Vec<SentCall>>>);
 
 /// A method and its arguments.
-type Call = (&'static str, Map<String, Json>);
+type SentCall = (&'static str, Map<String, Json>);
 
 const SEND: &str = "message_send";
 const PUSH: &str = "system_push";

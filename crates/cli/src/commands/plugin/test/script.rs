@@ -11,10 +11,10 @@ use serde_json::{Map, Value as Json};
 
 /// A mutex, since plugins may ask from several tasks; held for a push.
 #[derive(Clone, Default)]
-pub struct ScriptedModel(Arc<Mutex<State>>);
+pub struct ScriptedModel(Arc<Mutex<ScriptState>>);
 
 #[derive(Default)]
-struct State {
+struct ScriptState {
     answers: VecDeque<Vec<ModelEvent>>,
     asked: Vec<ModelRequest>,
 }
