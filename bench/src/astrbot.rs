@@ -20,7 +20,7 @@ use crate::{
     scene::Scene,
     stats::Samples,
     table::Table,
-    turns::{Caller, Nowhere},
+    turns::{Caller, NullOutbox},
 };
 
 const PLUGINS: usize = 20;
@@ -163,7 +163,7 @@ impl Ours {
                 ..AgentSettings::default()
             },
             listeners: vec![plugins.listener()],
-            outbox: Arc::new(Nowhere),
+            outbox: Arc::new(NullOutbox),
             packages: Vec::new(),
             sessions: Sessions::default(),
         });

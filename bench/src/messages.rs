@@ -30,9 +30,9 @@ pub(crate) struct Messages {
     last: Samples,
 }
 
-struct Ready;
+struct DoneModel;
 
-impl Model for Ready {
+impl Model for DoneModel {
     fn stream(&self, _: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         Box::pin(std::future::ready(Ok(ModelStream::of(says("Done.")))))
     }
@@ -41,7 +41,7 @@ impl Model for Ready {
 impl Messages {
     pub(crate) async fn measure(scene: &Scene, quick: bool) -> anyhow::Result<Messages> {
         let mut messages = Messages::default();
-        let here = agent(scene.coder.clone(), Arc::new(Ready));
+        let here = agent(scene.coder.clone(), Arc::new(DoneModel));
         let remote = Remote::new(ModelSettings::new("bench", wire::serve().await?))?;
         let http = agent(scene.coder.clone(), Arc::new(remote));
         for (place, conversations) in CONVERSATIONS.into_iter().enumerate() {

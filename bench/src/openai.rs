@@ -9,7 +9,7 @@ use std::{path::Path, process::Command, time::Duration};
 
 use anyhow::{Context, ensure};
 
-use self::load::Done;
+use self::load::LoadResult;
 pub(crate) use self::server::serve;
 use crate::{remote::Server, stats::Samples, table::Table};
 
@@ -26,7 +26,7 @@ struct Side {
 }
 
 impl Side {
-    fn add(&mut self, place: usize, done: Done) {
+    fn add(&mut self, place: usize, done: LoadResult) {
         self.samples[place].append(done.samples);
         self.wall[place] += done.wall;
         self.cpu[place] += done.cpu;

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-use self::load::{Client, Done};
+use self::load::{Client, LoadResult};
 pub(crate) use self::server::serve;
 use crate::{
     goals::{REMOTE_CPU, REMOTE_RATIO},
@@ -35,7 +35,7 @@ pub(crate) struct Server {
 }
 
 #[derive(Deserialize)]
-struct Ready {
+struct ServerReady {
     address: String,
     key: String,
 }
@@ -49,7 +49,8 @@ impl Server {
         let mut line = String::new();
         let output = process.stdout.take().context("no stdout")?;
         BufReader::new(output).read_line(&mut line)?;
-        let Ready { address, key } = serde_json::from_str(&line).context("it did not start")?;
+        let ServerReady { address, key } =
+            serde_json::from_str(&line).context("it did not start")?;
         Ok(Server {
             process,
             address,
@@ -141,7 +142,7 @@ struct Side {
 }
 
 impl Side {
-    fn add(&mut self, place: usize, done: Done) {
+    fn add(&mut self, place: usize, done: LoadResult) {
         self.samples[place].append(done.samples);
         self.wall[place] += done.wall;
         self.cpu[place] += done.cpu;

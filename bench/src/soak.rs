@@ -94,7 +94,7 @@ fn in_own_folder(runtime: &Runtime, order: &Soak) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Ended {
+struct SoakResult {
     wrong: Vec<String>,
     /// Every process that ours started and that lived when the last run had ended.
     processes: Vec<u32>,
@@ -102,7 +102,7 @@ struct Ended {
     memory_after: u64,
 }
 
-async fn all_runs(order: &Soak, home: &TempDir) -> anyhow::Result<Ended> {
+async fn all_runs(order: &Soak, home: &TempDir) -> anyhow::Result<SoakResult> {
     let store = Store::open(StoreOptions::new(home.path())).await?;
     let sessions = open_sessions(&store).await?;
     let python = find_python().context("no python3 here")?;
@@ -137,7 +137,7 @@ async fn all_runs(order: &Soak, home: &TempDir) -> anyhow::Result<Ended> {
         wrong.extend(ended?.err());
     }
     wrong.extend(leftovers::files(store.files().sessions_path())?);
-    Ok(Ended {
+    Ok(SoakResult {
         wrong,
         processes: leftovers::descendants()?,
         memory_warm,

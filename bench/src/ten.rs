@@ -32,21 +32,21 @@ struct Text {
 
 /// How a model would have ten methods called.
 #[derive(Clone, Copy)]
-enum Way {
+enum CallStyle {
     Code,
     OneByOne,
     AllAtOnce,
 }
 
 /// Answers by the number of the round.
-struct Asking {
-    way: Way,
+struct RoundModel {
+    way: CallStyle,
     asked: AtomicUsize,
     /// Estimated tokens, read and written.
     cost: Mutex<(usize, usize)>,
 }
 
-impl Asking {
+impl RoundModel {
     fn events(&self, round: usize) -> Vec<ModelEvent> {
         let calls = |numbers: std::ops::Range<usize>| {
             let calls = numbers.map(|n| ModelEvent::ToolCall(call(&format!("step_{n}"), n)));
@@ -54,9 +54,9 @@ impl Asking {
             calls.chain([ModelEvent::Finished { reason }]).collect()
         };
         match (self.way, round) {
-            (Way::Code, 0) => says(&code()),
-            (Way::AllAtOnce, 0) => calls(0..METHODS),
-            (Way::OneByOne, round) if round < METHODS => calls(round..round + 1),
+            (CallStyle::Code, 0) => says(&code()),
+            (CallStyle::AllAtOnce, 0) => calls(0..METHODS),
+            (CallStyle::OneByOne, round) if round < METHODS => calls(round..round + 1),
             _ => says("All ten are done."),
         }
     }
@@ -69,7 +69,7 @@ fn code() -> String {
     format!("```python\nfound = []\n{calls}\nprint(found)\nexit(9)\n```")
 }
 
-impl Model for Asking {
+impl Model for RoundModel {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let events = self.events(self.asked.fetch_add(1, Ordering::Relaxed));
         let size = |json: serde_json::Result<String>| tokens::estimate(&json.unwrap_or_default());
@@ -94,11 +94,15 @@ pub(crate) async fn report(scene: &Scene, table: &mut Table) -> anyhow::Result<(
         ))?;
     }
     for (way, mode, who) in [
-        (Way::Code, Mode::Code, "code mode, one block"),
-        (Way::OneByOne, Mode::Tools, "tool mode, one by one"),
-        (Way::AllAtOnce, Mode::Tools, "tool mode, all in one reply"),
+        (CallStyle::Code, Mode::Code, "code mode, one block"),
+        (CallStyle::OneByOne, Mode::Tools, "tool mode, one by one"),
+        (
+            CallStyle::AllAtOnce,
+            Mode::Tools,
+            "tool mode, all in one reply",
+        ),
     ] {
-        let model = Arc::new(Asking {
+        let model = Arc::new(RoundModel {
             way,
             asked: AtomicUsize::new(0),
             cost: Mutex::default(),

@@ -82,9 +82,9 @@ fn wanted(turn: &[ModelMessage]) -> usize {
     }
 }
 
-pub(crate) struct Nowhere;
+pub(crate) struct NullOutbox;
 
-impl Outbox for Nowhere {
+impl Outbox for NullOutbox {
     fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -102,7 +102,7 @@ pub(crate) fn agent(coder: callgate_agent::Coder, model: Arc<dyn Model>) -> Agen
             ..AgentSettings::default()
         },
         listeners: Vec::new(),
-        outbox: Arc::new(Nowhere),
+        outbox: Arc::new(NullOutbox),
         packages: Vec::new(),
         sessions: Sessions::default(),
     })

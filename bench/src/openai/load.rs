@@ -14,7 +14,7 @@ use tokio::{
 use crate::{remote::Server, stats::Samples};
 
 /// What a load did.
-pub(super) struct Done {
+pub(super) struct LoadResult {
     pub(super) samples: Samples,
     pub(super) wall: Duration,
     /// Of the server's process.
@@ -26,7 +26,7 @@ pub(super) async fn run(
     clients: usize,
     chunks: bool,
     during: Duration,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<LoadResult> {
     let request = request(server, chunks);
     let mut connected = Vec::new();
     for _ in 0..clients {
@@ -53,7 +53,7 @@ pub(super) async fn run(
     while let Some(done) = tasks.join_next().await {
         samples.append(done??);
     }
-    Ok(Done {
+    Ok(LoadResult {
         samples,
         wall: began.elapsed(),
         cpu: server.cpu()? - cpu,

@@ -35,9 +35,9 @@ impl Model for AtOnce {
     }
 }
 
-struct Nowhere;
+struct NullOutbox;
 
-impl Outbox for Nowhere {
+impl Outbox for NullOutbox {
     fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -56,7 +56,7 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
         models: Models::new(first, Vec::new(), None, None),
         settings: AgentSettings::default(),
         listeners: Vec::new(),
-        outbox: Arc::new(Nowhere),
+        outbox: Arc::new(NullOutbox),
         packages: Vec::new(),
         sessions: Sessions::default(),
     });

@@ -99,7 +99,7 @@ impl Client {
 }
 
 /// What a load did.
-pub(super) struct Done {
+pub(super) struct LoadResult {
     pub(super) samples: Samples,
     pub(super) wall: Duration,
     /// Of the server's process.
@@ -111,7 +111,7 @@ pub(super) async fn run(
     clients: usize,
     in_flight: usize,
     during: Duration,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<LoadResult> {
     let mut connected = Vec::new();
     for number in 0..clients {
         connected.push(Client::connect(server, number).await?);
@@ -128,7 +128,7 @@ pub(super) async fn run(
         samples.append(times);
         clients.push(client);
     }
-    Ok(Done {
+    Ok(LoadResult {
         samples,
         wall: began.elapsed(),
         cpu: server.cpu()? - cpu,

@@ -21,7 +21,7 @@ use reqwest::{
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION},
 };
 
-pub use content::{Fetched, Media};
+pub use content::{FetchedPage, Media};
 pub use error::FetchError;
 pub use policy::{FetchPolicy, HostPattern, InvalidHost};
 
@@ -79,7 +79,7 @@ impl Fetcher {
         self
     }
 
-    pub async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
+    pub async fn get(&self, url: &str) -> Result<FetchedPage, FetchError> {
         let limit = self.limits.total;
         let fetched = async {
             let (url, response) = self.follow(url).await?;
@@ -95,13 +95,13 @@ impl Fetcher {
     }
 
     /// The same, with where it came from and what it is said to be.
-    pub async fn file(&self, url: &str) -> Result<Fetched, FetchError> {
+    pub async fn file(&self, url: &str) -> Result<FetchedPage, FetchError> {
         let limit = self.limits.total;
         let fetched = async {
             let (url, response) = self.follow(url).await?;
             let media = Media::said(&header(&response, CONTENT_TYPE).unwrap_or_default());
             match self.body(&url, response).await? {
-                (body, cut @ false) => Ok(Fetched {
+                (body, cut @ false) => Ok(FetchedPage {
                     url: url.to_string(),
                     media,
                     body,
@@ -160,7 +160,7 @@ impl Fetcher {
         }
     }
 
-    async fn read(&self, url: Url, response: Response) -> Result<Fetched, FetchError> {
+    async fn read(&self, url: Url, response: Response) -> Result<FetchedPage, FetchError> {
         arrived(&url, &response)?;
         let content_type = header(&response, CONTENT_TYPE).unwrap_or_default();
         let Some(media) = Media::read(&content_type) else {
@@ -172,7 +172,7 @@ impl Fetcher {
             return Err(FetchError::NotText { url, found });
         };
         let (body, cut) = self.body(&url, response).await?;
-        Ok(Fetched {
+        Ok(FetchedPage {
             url: url.to_string(),
             media,
             body,

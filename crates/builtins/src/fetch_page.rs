@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    fetch::{Fetched, Fetcher},
+    fetch::{FetchedPage, Fetcher},
     html,
     pages::page,
     session::failed,
@@ -54,7 +54,7 @@ async fn fetch_page(fetcher: Fetcher, arguments: FetchPage) -> Result<String, Me
     page("fetch_page", &arguments.url, &from, &text, arguments.page)
 }
 
-fn readable(fetched: &Fetched) -> String {
+fn readable(fetched: &FetchedPage) -> String {
     let (mut text, mut cut) = (fetched.text(), fetched.cut);
     if fetched.media.is_html()
         && let Ok(url) = Url::parse(&fetched.url)

@@ -8,7 +8,7 @@ mod writer;
 use reqwest::Url;
 
 use tokens::{Tag, Token, Tokens};
-use writer::{Gap, Writer};
+use writer::{Gap, TextWriter};
 
 /// Bytes of text; a page that unfolds into more (by links made absolute) is cut.
 const MAX_TEXT: usize = 2 << 20;
@@ -22,10 +22,10 @@ pub(crate) struct Article {
 
 /// `base` is the page's own address; its links are relative to that.
 pub(crate) fn read(html: &str, base: Url) -> Article {
-    let mut reader = Reader {
+    let mut reader = PageReader {
         base,
         title: None,
-        writer: Writer::default(),
+        writer: TextWriter::default(),
         skipped: None,
     };
     let mut tokens = Tokens::new(html);
@@ -41,15 +41,15 @@ pub(crate) fn read(html: &str, base: Url) -> Article {
     }
 }
 
-struct Reader {
+struct PageReader {
     base: Url,
     title: Option<String>,
-    writer: Writer,
+    writer: TextWriter,
     /// An element whose content is not text, and how many of its name are open.
     skipped: Option<(String, usize)>,
 }
 
-impl Reader {
+impl PageReader {
     fn token(&mut self, token: Token<'_>) {
         if let Some((name, depth)) = &mut self.skipped {
             match token {

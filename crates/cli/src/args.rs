@@ -19,8 +19,8 @@ pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
 };
 pub use talk::{
-    By, Chat, ExportSession, ImportPersona, Persona, PersonaCommand, Prompt, ReplaySession, Send,
-    Serve, Session, SessionCommand, SetPersona,
+    Chat, ExportSession, ImportPersona, ModelArguments, Persona, PersonaCommand, Prompt,
+    ReplaySession, Send, Serve, Session, SessionCommand, SetPersona,
 };
 
 /// Write a function once; let AI call it safely.

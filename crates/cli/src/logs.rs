@@ -46,7 +46,7 @@ pub fn begin(keeps: bool, format: Format) {
             .boxed(),
         Format::Json => JsonLines(stderr).boxed(),
     };
-    let lines = keeps.then(|| Lines.with_filter(ours()));
+    let lines = keeps.then(|| LogLines.with_filter(ours()));
     let heard = tracing_subscriber::registry()
         .with(errors.with_filter(filter))
         .with(lines);
@@ -78,7 +78,7 @@ pub fn kept() -> &'static Logs {
     LOGS.get_or_init(Logs::default)
 }
 
-struct Lines;
+struct LogLines;
 
 /// What was said with a span or an event.
 #[derive(Clone, Default)]
@@ -87,7 +87,7 @@ struct EventFields {
     fields: Map<String, Json>,
 }
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else {
             return;

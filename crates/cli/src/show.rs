@@ -24,16 +24,16 @@ pub enum Colour {
 }
 
 /// Decided once for each stream.
-struct Coloured {
+struct ColourSupport {
     stdout: bool,
     stderr: bool,
 }
 
-static COLOURED: LazyLock<Coloured> = LazyLock::new(|| {
+static COLOURED: LazyLock<ColourSupport> = LazyLock::new(|| {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     let wanted = !refused && !dumb;
-    Coloured {
+    ColourSupport {
         stdout: wanted && std::io::stdout().is_terminal(),
         stderr: wanted && std::io::stderr().is_terminal(),
     }

@@ -106,13 +106,13 @@ pub fn encode_into(out: &mut Vec<u8>, value: &Value) -> Result<bool, CodecError>
 
 /// Decodes a value on its way to the host: records and opaque objects are refused by their name.
 pub fn decode(bytes: &[u8]) -> Result<Value, CodecError> {
-    reader::read(bytes, reader::Toward::Host)
+    reader::read(bytes, reader::Direction::Host)
 }
 
 /// Decodes a value that is on its way to the sandbox (from a plugin worker, or from our own
 /// journal), where records and opaque objects may be. Nothing is ever unpickled here.
 pub fn decode_trusted(bytes: &[u8]) -> Result<Value, CodecError> {
-    reader::read(bytes, reader::Toward::Sandbox)
+    reader::read(bytes, reader::Direction::Sandbox)
 }
 
 /// Spends one level of nesting.

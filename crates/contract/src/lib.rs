@@ -26,11 +26,11 @@ pub use method::{
     Origin, Reply,
 };
 pub use model::{
-    About, Accepts, CallArguments, Embeddings, FinishReason, LongPrice, Messages, Model,
-    ModelError, ModelEvent, ModelMessage, ModelOptions, ModelReply, ModelRequest, ModelStream,
+    Accepts, CallArguments, Embeddings, FinishReason, LongPrice, Messages, Model, ModelError,
+    ModelEvent, ModelInfo, ModelMessage, ModelOptions, ModelReply, ModelRequest, ModelStream,
     Models, NamedModel, Price, Shared, ToolCall, ToolChoice, ToolSpec, Usage,
 };
-pub use peer::{Peer, Said};
+pub use peer::{Peer, PeerMessage};
 pub use progress::{Onlooker, Progress};
 pub use run::{
     CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec, Sandbox,

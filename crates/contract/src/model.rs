@@ -10,7 +10,7 @@ mod reply;
 mod shared;
 mod stream;
 
-pub use about::{About, Embeddings};
+pub use about::{Embeddings, ModelInfo};
 pub use error::ModelError;
 pub use message::{
     CallArguments, Messages, ModelMessage, ModelOptions, ModelRequest, ToolCall, ToolChoice,
@@ -35,8 +35,8 @@ pub trait Model: Send + Sync {
         Accepts::default()
     }
 
-    fn about(&self) -> About {
-        About::default()
+    fn about(&self) -> ModelInfo {
+        ModelInfo::default()
     }
 
     /// A vector for each text, so that texts can be compared by meaning. Few models make any.

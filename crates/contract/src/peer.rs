@@ -8,7 +8,7 @@ use crate::{BoxFuture, MethodError, Value};
 
 /// What is said to a peer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum PeerMessage {
     /// One of many answers. Taken when the peer wants the next.
     Item(Value),
     /// A question of ours, by the name of the step that answers it.
@@ -18,22 +18,25 @@ pub enum Said {
     },
 }
 
-type Tell = dyn Fn(Said) -> BoxFuture<'static, Result<Value, MethodError>> + Send + Sync;
+type SendFn = dyn Fn(PeerMessage) -> BoxFuture<'static, Result<Value, MethodError>> + Send + Sync;
 
 /// Clones lead to the same place.
 #[derive(Clone)]
-pub struct Peer(Arc<Tell>);
+pub struct Peer(Arc<SendFn>);
 
 impl Peer {
     pub fn new(
-        tell: impl Fn(Said) -> BoxFuture<'static, Result<Value, MethodError>> + Send + Sync + 'static,
+        tell: impl Fn(PeerMessage) -> BoxFuture<'static, Result<Value, MethodError>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Peer(Arc::new(tell))
     }
 
     /// Waits until the peer has room for it; an error says that nobody listens any more.
     pub async fn item(&self, value: Value) -> Result<(), MethodError> {
-        (self.0)(Said::Item(value)).await.map(drop)
+        (self.0)(PeerMessage::Item(value)).await.map(drop)
     }
 
     pub async fn ask(
@@ -42,7 +45,7 @@ impl Peer {
         arguments: Vec<(String, Value)>,
     ) -> Result<Value, MethodError> {
         let name = step.to_owned();
-        (self.0)(Said::Step { name, arguments }).await
+        (self.0)(PeerMessage::Step { name, arguments }).await
     }
 }
 

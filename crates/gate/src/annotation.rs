@@ -13,19 +13,19 @@ const MAX_CHOICES: usize = 40;
 
 /// The annotation of `schema`, whose references point into `root`.
 pub(crate) fn annotation(schema: &Json, root: &Json) -> String {
-    let mut reader = Reader {
+    let mut reader = SchemaReader {
         root,
         left: MAX_SCHEMAS,
     };
     reader.annotation(schema, 0)
 }
 
-struct Reader<'a> {
+struct SchemaReader<'a> {
     root: &'a Json,
     left: usize,
 }
 
-impl Reader<'_> {
+impl SchemaReader<'_> {
     fn annotation(&mut self, schema: &Json, depth: usize) -> String {
         union(self.alternatives(schema, depth))
     }

@@ -28,7 +28,7 @@ pub struct Call {
     pub progress: Onlooker,
 }
 
-type Handler = dyn Fn(Call, Vec<(String, Value)>) -> BoxFuture<'static, Result<Reply, MethodError>>
+type HandlerFn = dyn Fn(Call, Vec<(String, Value)>) -> BoxFuture<'static, Result<Reply, MethodError>>
     + Send
     + Sync;
 
@@ -39,7 +39,7 @@ pub struct Function {
     result: Option<String>,
     example: Option<String>,
     needs_approval: bool,
-    handler: Arc<Handler>,
+    handler: Arc<HandlerFn>,
 }
 
 /// A method of origin `builtin` that AI callers and plugins see, taken to be effectful.

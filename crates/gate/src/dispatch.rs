@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::{
     CallError, Gate, InvalidMethod,
     arguments::bind,
-    observe::{Ended, Made},
+    observe::{CallStatus, CompletedCall},
     progress::bounded,
     registry::Entry,
     running::run,
@@ -79,14 +79,14 @@ impl AdHoc {
 
 /// How a plugin's call came.
 #[derive(Clone, Copy, Debug)]
-pub struct Way<'a> {
+pub struct PluginCallContext<'a> {
     pub peer: &'a Peer,
     /// The plugin's event loop stands still until the answer is there.
     pub blocking: bool,
 }
 
 /// A call that passed every check.
-struct Admitted {
+struct AdmittedCall {
     entry: Arc<Entry>,
     arguments: Arguments,
 }
@@ -122,7 +122,7 @@ impl Gate {
         &self,
         caller: &Caller,
         request: CallRequest<'_>,
-        way: Way<'_>,
+        way: PluginCallContext<'_>,
     ) -> Result<Outcome, CallError> {
         let entry = self.resolve_for(caller, request.name);
         let admitted = self.admit(caller, request.name, entry.clone());
@@ -156,17 +156,17 @@ impl Gate {
         request: CallRequest<'_>,
         entry: Option<Arc<Entry>>,
         admitted: Result<Arc<Entry>, CallError>,
-        way: Option<Way<'_>>,
+        way: Option<PluginCallContext<'_>>,
     ) -> Result<Outcome, CallError> {
         let Some(observer) = self.observer() else {
             return self.execute(caller, request, entry, admitted, way).await;
         };
         let (began, known) = (Instant::now(), entry.clone());
         let result = self.execute(caller, request, entry, admitted, way).await;
-        observer(&Made {
+        observer(&CompletedCall {
             method: known.as_ref().map(|entry| entry.full_name.as_str()),
             surface: caller.surface,
-            ended: Ended::of(&result),
+            ended: CallStatus::of(&result),
             elapsed: began.elapsed(),
         });
         result
@@ -178,12 +178,12 @@ impl Gate {
         mut request: CallRequest<'_>,
         entry: Option<Arc<Entry>>,
         admitted: Result<Arc<Entry>, CallError>,
-        way: Option<Way<'_>>,
+        way: Option<PluginCallContext<'_>>,
     ) -> Result<Outcome, CallError> {
         let progress = bounded(std::mem::take(&mut request.progress));
         let (intent, checked) = check(caller, request, entry, admitted);
         let kept = is_kept(caller, intent.effect);
-        let Admitted { entry, arguments } = match checked {
+        let AdmittedCall { entry, arguments } = match checked {
             Ok(admitted) => admitted,
             Err(error) if !kept => return Err(error),
             Err(error) => return Err(self.refuse(intent, error).await),
@@ -249,7 +249,7 @@ fn check(
     request: CallRequest<'_>,
     entry: Option<Arc<Entry>>,
     admitted: Result<Arc<Entry>, CallError>,
-) -> (CallIntent, Result<Admitted, CallError>) {
+) -> (CallIntent, Result<AdmittedCall, CallError>) {
     let (written, arguments) = written::encode(request.arguments);
     let (bytes, passable) = match written {
         Ok(bytes) => (bytes, Ok(())),
@@ -277,7 +277,7 @@ fn check(
             let spent = caller.grant.budget.take_call();
             spent.map_err(|spent| CallError::over_budget(&entry.info().name, spent))?;
         }
-        Ok(Admitted { entry, arguments })
+        Ok(AdmittedCall { entry, arguments })
     });
     (intent, checked)
 }

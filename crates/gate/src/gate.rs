@@ -47,11 +47,11 @@ impl Default for GatePolicy {
 ///
 /// Invariant: a method's code is reached from nowhere else.
 #[derive(Clone)]
-pub struct Gate(Arc<Shared>);
+pub struct Gate(Arc<GateInner>);
 
 /// A handle that does not keep the gate alive, for methods that live in it themselves.
 #[derive(Clone)]
-pub struct WeakGate(Weak<Shared>);
+pub struct WeakGate(Weak<GateInner>);
 
 impl WeakGate {
     pub fn upgrade(&self) -> Option<Gate> {
@@ -64,7 +64,7 @@ const APPROVALS: usize = 64;
 /// Origins that may have gone before one who follows them looks.
 const DEPARTURES: usize = 256;
 
-struct Shared {
+struct GateInner {
     store: Store,
     policy: GatePolicy,
     /// The policy's, which the operator may change at any time. Read for the length of a look.
@@ -89,7 +89,7 @@ struct Shared {
 
 impl Gate {
     pub fn new(store: Store, policy: GatePolicy) -> Self {
-        Gate(Arc::new(Shared {
+        Gate(Arc::new(GateInner {
             store,
             ask: RwLock::new(policy.ask.clone().into()),
             policy,

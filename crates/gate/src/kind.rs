@@ -7,19 +7,19 @@ use crate::python;
 
 /// What of a result goes into the context.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct ContextAddition {
     pub(crate) text: Option<String>,
     pub(crate) parts: Vec<Part>,
 }
 
-pub(crate) fn shown(kind: Kind, value: &Value) -> Result<Shown, String> {
+pub(crate) fn shown(kind: Kind, value: &Value) -> Result<ContextAddition, String> {
     Ok(match kind {
-        Kind::Tool => Shown::default(),
-        Kind::Agent | Kind::Behavior => Shown {
+        Kind::Tool => ContextAddition::default(),
+        Kind::Agent | Kind::Behavior => ContextAddition {
             text: Some(python::text(value)),
             parts: Vec::new(),
         },
-        Kind::MultimodalAgent => Shown {
+        Kind::MultimodalAgent => ContextAddition {
             text: None,
             parts: parts(value)?,
         },
@@ -136,7 +136,10 @@ mod tests {
                 assert!(shown.parts.is_empty());
             }
         }
-        assert_eq!(shown(Kind::Tool, &"x".into()).unwrap(), Shown::default());
+        assert_eq!(
+            shown(Kind::Tool, &"x".into()).unwrap(),
+            ContextAddition::default()
+        );
     }
 
     #[test]

@@ -23,10 +23,10 @@ mod view;
 mod written;
 
 pub use author::{Call, Function, method};
-pub use dispatch::{AdHoc, CallRequest, Outcome, Way};
+pub use dispatch::{AdHoc, CallRequest, Outcome, PluginCallContext};
 pub use error::{CallError, InvalidMethod};
 pub use gate::{Gate, GatePolicy, WeakGate};
-pub use observe::{Ended, Made};
+pub use observe::{CallStatus, CompletedCall};
 pub use python::text as python_text;
 pub use signature::{signature, stub};
 pub use written::recorded_arguments;

@@ -9,16 +9,16 @@ use crate::{CallError, Gate, Outcome};
 
 /// A call that has ended. One answered from a record was not made again and is not told.
 #[derive(Clone, Copy, Debug)]
-pub struct Made<'a> {
+pub struct CompletedCall<'a> {
     /// `origin/name`; `None` for a name that is no method.
     pub method: Option<&'a str>,
     pub surface: Surface,
-    pub ended: Ended,
+    pub ended: CallStatus,
     pub elapsed: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ended {
+pub enum CallStatus {
     Done,
     /// It ran, and did not come to a good end.
     Failed,
@@ -29,22 +29,22 @@ pub enum Ended {
 }
 
 /// Called from the call itself and must be quick.
-pub(crate) type Observer = Arc<dyn Fn(&Made<'_>) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&CompletedCall<'_>) + Send + Sync>;
 
-impl Ended {
+impl CallStatus {
     pub fn word(self) -> &'static str {
         match self {
-            Ended::Done => "done",
-            Ended::Failed => "failed",
-            Ended::Refused => "refused",
-            Ended::Waits => "waits",
+            CallStatus::Done => "done",
+            CallStatus::Failed => "failed",
+            CallStatus::Refused => "refused",
+            CallStatus::Waits => "waits",
         }
     }
 
     pub(crate) fn of(result: &Result<Outcome, CallError>) -> Self {
         match result {
-            Ok(_) => Ended::Done,
-            Err(CallError::ApprovalPending { .. }) => Ended::Waits,
+            Ok(_) => CallStatus::Done,
+            Err(CallError::ApprovalPending { .. }) => CallStatus::Waits,
             Err(
                 CallError::Failed { .. }
                 | CallError::Panicked { .. }
@@ -53,15 +53,15 @@ impl Ended {
                 | CallError::Unpassable { .. }
                 | CallError::BadResult { .. }
                 | CallError::Store { .. },
-            ) => Ended::Failed,
-            Err(_) => Ended::Refused,
+            ) => CallStatus::Failed,
+            Err(_) => CallStatus::Refused,
         }
     }
 }
 
 impl Gate {
     /// Once; a second observer is ignored.
-    pub fn observe(&self, observer: impl Fn(&Made<'_>) + Send + Sync + 'static) {
+    pub fn observe(&self, observer: impl Fn(&CompletedCall<'_>) + Send + Sync + 'static) {
         self.set_observer(Arc::new(observer));
     }
 }

@@ -6,7 +6,7 @@ use callgate_store::{CallIntent, CallOutcome, RecordedCall, StoreError, Success}
 
 use crate::{
     CallError, Gate, Outcome,
-    running::{Done, ends_turn},
+    running::{EncodedOutcome, ends_turn},
     written,
 };
 
@@ -81,7 +81,7 @@ impl Gate {
         &self,
         name: &str,
         intent: CallIntent,
-        mut result: Result<Done, CallError>,
+        mut result: Result<EncodedOutcome, CallError>,
         micros: u64,
         soon: bool,
     ) -> Result<Outcome, CallError> {
@@ -128,7 +128,7 @@ impl Gate {
     }
 }
 
-impl Done {
+impl EncodedOutcome {
     /// Takes the encoded value along: it is needed once.
     fn success(&mut self) -> Success {
         Success {

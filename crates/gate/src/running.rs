@@ -16,7 +16,7 @@ use crate::{CallError, Outcome, kind::shown, registry::Entry};
 const MAX_RESULT: usize = frame::MAX_FRAME - 1024;
 
 /// What a method gave, ready to be recorded.
-pub(crate) struct Done {
+pub(crate) struct EncodedOutcome {
     pub(crate) outcome: Outcome,
     /// `outcome.value` in the codec's bytes.
     pub(crate) encoded: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) async fn run(
     entry: &Entry,
     context: CallContext<'_>,
     arguments: Arguments,
-) -> Result<Done, CallError> {
+) -> Result<EncodedOutcome, CallError> {
     let info = entry.info();
     let method = || info.name.clone();
     // Without a task of its own: the call is polled in place on the run's thread, where a spawn would
@@ -85,7 +85,11 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-fn take(info: &MethodInfo, context: CallContext<'_>, reply: Reply) -> Result<Done, CallError> {
+fn take(
+    info: &MethodInfo,
+    context: CallContext<'_>,
+    reply: Reply,
+) -> Result<EncodedOutcome, CallError> {
     let method = || info.name.clone();
     let Reply { value, mut changes } = reply;
     let encoded = encode(&value).map_err(|error| CallError::Unpassable {
@@ -108,7 +112,7 @@ fn take(info: &MethodInfo, context: CallContext<'_>, reply: Reply) -> Result<Don
             text: text.clone(),
         });
     }
-    Ok(Done {
+    Ok(EncodedOutcome {
         outcome: Outcome {
             ends_turn: ends_turn(info.kind, &value),
             value,

@@ -36,18 +36,18 @@ pub(crate) fn view(arguments: &[(String, Value)], purpose: Purpose) -> Result<Js
     Ok(Json::Object(object))
 }
 
-enum Refusal {
+enum Unshowable {
     Object { place: String, class: String },
     TooLarge,
 }
 
-impl Refusal {
+impl Unshowable {
     fn reason(self, argument: &str) -> String {
         match self {
-            Refusal::Object { place, class } => {
+            Unshowable::Object { place, class } => {
                 format!("argument '{argument}{place}': cannot pass a '{class}'")
             }
-            Refusal::TooLarge => {
+            Unshowable::TooLarge => {
                 format!(
                     "argument '{argument}': the arguments exceed {} MB",
                     MAX_SIZE >> 20
@@ -58,7 +58,7 @@ impl Refusal {
 
     fn inside(self, step: impl FnOnce() -> String) -> Self {
         match self {
-            Refusal::Object { place, class } => Refusal::Object {
+            Unshowable::Object { place, class } => Unshowable::Object {
                 place: step() + &place,
                 class,
             },
@@ -74,7 +74,7 @@ struct Viewer {
 }
 
 impl Viewer {
-    fn see(&mut self, value: &Value) -> Result<Json, Refusal> {
+    fn see(&mut self, value: &Value) -> Result<Json, Unshowable> {
         self.take(8 + size(value))?;
         Ok(match value {
             Value::Str(text) => Json::String(text.clone()),
@@ -93,7 +93,7 @@ impl Viewer {
                 None => json::to_json(value),
             },
             Value::Record { class, .. } | Value::Opaque { class, .. } => {
-                return Err(Refusal::Object {
+                return Err(Unshowable::Object {
                     place: String::new(),
                     class: class.clone(),
                 });
@@ -102,7 +102,7 @@ impl Viewer {
         })
     }
 
-    fn items(&mut self, items: &[Value]) -> Result<Json, Refusal> {
+    fn items(&mut self, items: &[Value]) -> Result<Json, Unshowable> {
         let mut array = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             let seen = self.see(item);
@@ -112,7 +112,10 @@ impl Viewer {
     }
 
     /// `None` if a key is not text, which JSON cannot write as an object.
-    fn object(&mut self, entries: &[(Value, Value)]) -> Result<Option<Map<String, Json>>, Refusal> {
+    fn object(
+        &mut self,
+        entries: &[(Value, Value)],
+    ) -> Result<Option<Map<String, Json>>, Unshowable> {
         let mut object = Some(Map::with_capacity(entries.len()));
         for (key, value) in entries {
             let place = || match key {
@@ -129,8 +132,8 @@ impl Viewer {
         Ok(object)
     }
 
-    fn take(&mut self, size: usize) -> Result<(), Refusal> {
-        self.left = self.left.checked_sub(size).ok_or(Refusal::TooLarge)?;
+    fn take(&mut self, size: usize) -> Result<(), Unshowable> {
+        self.left = self.left.checked_sub(size).ok_or(Unshowable::TooLarge)?;
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use crate::{
     plan::Plan,
     sys::{
-        self, Failed, NO_DEV, NO_EXEC, NO_SUID, READ_ONLY, Step, c_string, check, failed, prctl,
+        self, NO_DEV, NO_EXEC, NO_SUID, READ_ONLY, Step, StepError, c_string, check, failed, prctl,
         receive, restrict_mount, send,
     },
 };
@@ -161,10 +161,11 @@ fn open_path(path: &str) -> Step<i32> {
         .read(true)
         .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
         .open(path);
-    open.map(IntoRawFd::into_raw_fd).map_err(|source| Failed {
-        step: format!("open {path}"),
-        source,
-    })
+    open.map(IntoRawFd::into_raw_fd)
+        .map_err(|source| StepError {
+            step: format!("open {path}"),
+            source,
+        })
 }
 
 fn bind_descriptor(source: i32, target: &CStr, recursive: bool) -> Step<()> {
@@ -191,7 +192,7 @@ fn write_file(path: &str, text: &str) -> Step<CString> {
 }
 
 fn named<T>(result: std::io::Result<T>, step: &str) -> Step<T> {
-    result.map_err(|source| Failed {
+    result.map_err(|source| StepError {
         step: step.to_owned(),
         source,
     })

@@ -7,23 +7,23 @@ use std::{
 
 /// A failed step: what was tried, and the errno.
 #[derive(Debug)]
-pub struct Failed {
+pub struct StepError {
     pub step: String,
     pub source: io::Error,
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.step, self.source)
     }
 }
 
-pub type Step<T> = Result<T, Failed>;
+pub type Step<T> = Result<T, StepError>;
 
 /// Gives a raw return value its error, naming the step.
 pub fn check(result: i64, step: &str) -> Step<i64> {
     if result < 0 {
-        return Err(Failed {
+        return Err(StepError {
             step: step.to_owned(),
             source: io::Error::last_os_error(),
         });
@@ -31,8 +31,8 @@ pub fn check(result: i64, step: &str) -> Step<i64> {
     Ok(result)
 }
 
-pub fn failed(step: &str, why: &str) -> Failed {
-    Failed {
+pub fn failed(step: &str, why: &str) -> StepError {
+    StepError {
         step: step.to_owned(),
         source: io::Error::other(why.to_owned()),
     }

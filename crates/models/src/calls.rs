@@ -10,7 +10,7 @@ use crate::surrogates;
 
 /// In order of appearance. An index is only a label: nothing is ever allocated by it.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Vec<Partial>);
+pub(crate) struct CallDrafts(Vec<Partial>);
 
 /// What one message of a server says of a call.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ struct Partial {
     extra: Option<Json>,
 }
 
-impl Calls {
+impl CallDrafts {
     pub(crate) fn add(&mut self, piece: CallPiece<'_>) {
         let place = self.place(piece.index, piece.id, piece.name);
         let Some(partial) = self.0.get_mut(place) else {

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use crate::{
     draft::Draft,
     failure,
-    lines::{Line, Lines, line},
-    surrogates::{self, Halves, Parsed},
+    lines::{Lines, StreamLine, line},
+    surrogates::{self, Halves, ParsedJson},
     wire::Wire,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) const LONGEST: usize = 64 << 20;
 
 /// What one wire makes of the values of an answer.
-pub(crate) trait Reader: fmt::Debug + Send {
+pub(crate) trait AnswerReader: fmt::Debug + Send {
     fn read(&mut self, value: &Json, draft: &mut Draft) -> Result<(), ModelError>;
 
     /// Is this, sent in one piece though a stream was asked for, an answer of this wire?
@@ -32,7 +32,7 @@ pub(crate) trait Reader: fmt::Debug + Send {
 pub struct Decoder {
     wire: Wire,
     model: String,
-    reader: Box<dyn Reader>,
+    reader: Box<dyn AnswerReader>,
     draft: Draft,
     body: Body,
     received: usize,
@@ -129,12 +129,12 @@ impl Decoder {
 
     fn line(&mut self, text: &str) -> Result<(), ModelError> {
         match line(text) {
-            Line::Other => Ok(()),
-            Line::Data(data) if data.trim() == "[DONE]" => {
+            StreamLine::Other => Ok(()),
+            StreamLine::Data(data) if data.trim() == "[DONE]" => {
                 self.draft.done = true;
                 Ok(())
             }
-            Line::Data(data) => {
+            StreamLine::Data(data) => {
                 self.held.push_str(data);
                 // Not whole yet: data may go on in another line until the event ends.
                 let Ok(parsed) = surrogates::parse(&self.held) else {
@@ -145,11 +145,11 @@ impl Decoder {
                 let value = self.noted(parsed);
                 self.value(&value)
             }
-            Line::End if self.held.trim().is_empty() => {
+            StreamLine::End if self.held.trim().is_empty() => {
                 self.held.clear();
                 Ok(())
             }
-            Line::End => Err(failure::no_json(&std::mem::take(&mut self.held))),
+            StreamLine::End => Err(failure::no_json(&std::mem::take(&mut self.held))),
         }
     }
 
@@ -174,7 +174,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn noted(&mut self, parsed: Parsed) -> Json {
+    fn noted(&mut self, parsed: ParsedJson) -> Json {
         if parsed.marked {
             self.halves.get_or_insert_default();
         }

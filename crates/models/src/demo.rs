@@ -4,7 +4,7 @@
 mod code;
 
 use callgate_contract::{
-    About, BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelMessage,
+    BoxFuture, CallArguments, FinishReason, Model, ModelError, ModelEvent, ModelInfo, ModelMessage,
     ModelRequest, ModelStream, Part, Price, ToolCall, Usage,
 };
 use serde_json::{Map, Value as Json, json};
@@ -25,40 +25,40 @@ impl Model for Demo {
     }
 
     /// Nothing was asked of anybody.
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             price: Some(Price::FREE),
-            ..About::default()
+            ..ModelInfo::default()
         }
     }
 }
 
 /// What the demo understands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Intent {
     Time,
     Remember,
     Send,
     Draw,
 }
 
-const WORDS: &[(&str, Wish)] = &[
-    ("what time", Wish::Time),
-    ("the time", Wish::Time),
-    ("the date", Wish::Time),
-    ("几点", Wish::Time),
-    ("时间", Wish::Time),
-    ("何時", Wish::Time),
-    ("remember", Wish::Remember),
-    ("记住", Wish::Remember),
-    ("覚えて", Wish::Remember),
-    ("send", Wish::Send),
-    ("say hello", Wish::Send),
-    ("发送", Wish::Send),
-    ("送って", Wish::Send),
-    ("draw", Wish::Draw),
-    ("画", Wish::Draw),
-    ("描いて", Wish::Draw),
+const WORDS: &[(&str, Intent)] = &[
+    ("what time", Intent::Time),
+    ("the time", Intent::Time),
+    ("the date", Intent::Time),
+    ("几点", Intent::Time),
+    ("时间", Intent::Time),
+    ("何時", Intent::Time),
+    ("remember", Intent::Remember),
+    ("记住", Intent::Remember),
+    ("覚えて", Intent::Remember),
+    ("send", Intent::Send),
+    ("say hello", Intent::Send),
+    ("发送", Intent::Send),
+    ("送って", Intent::Send),
+    ("draw", Intent::Draw),
+    ("画", Intent::Draw),
+    ("描いて", Intent::Draw),
 ];
 
 fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
@@ -83,21 +83,21 @@ fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
     }
 }
 
-impl Wish {
+impl Intent {
     fn method(self) -> &'static str {
         match self {
-            Wish::Time => "now",
-            Wish::Remember => "remember",
-            Wish::Send => "send_message",
-            Wish::Draw => "send_file",
+            Intent::Time => "now",
+            Intent::Remember => "remember",
+            Intent::Send => "send_message",
+            Intent::Draw => "send_file",
         }
     }
 
     fn arguments(self, about: &str) -> Map<String, Json> {
         let object = match self {
-            Wish::Time | Wish::Draw => json!({}),
-            Wish::Remember => json!({"name": "from the demo", "text": about}),
-            Wish::Send => json!({"text": format!("{LABEL} {about}")}),
+            Intent::Time | Intent::Draw => json!({}),
+            Intent::Remember => json!({"name": "from the demo", "text": about}),
+            Intent::Send => json!({"text": format!("{LABEL} {about}")}),
         };
         object.as_object().cloned().unwrap_or_default()
     }
@@ -116,7 +116,7 @@ fn newest(said: &str) -> &str {
 
 /// What is wished for last in the text, and what follows the word for it. Who asks for a picture to
 /// be sent wants it drawn first.
-fn wish(said: &str) -> Option<(Wish, String)> {
+fn wish(said: &str) -> Option<(Intent, String)> {
     let lower = said.to_ascii_lowercase();
     let found = WORDS.iter().filter_map(|(word, wish)| {
         let place = lower.rfind(word)?;
@@ -128,10 +128,10 @@ fn wish(said: &str) -> Option<(Wish, String)> {
         };
         Some((place, *wish, about))
     });
-    let (_, wish, about) = found.max_by_key(|(place, wish, _)| (*wish == Wish::Draw, *place))?;
+    let (_, wish, about) = found.max_by_key(|(place, wish, _)| (*wish == Intent::Draw, *place))?;
     let line = about.lines().next().unwrap_or_default();
     let line = match wish {
-        Wish::Remember => fact(line),
+        Intent::Remember => fact(line),
         _ => line,
     };
     let about = line.trim_matches([' ', ':', ',', '.', '!', '?', '：', '，', '。', '！', '？']);
@@ -149,8 +149,8 @@ fn fact(said: &str) -> &str {
 }
 
 /// Drawing takes code; everything else is a method that was offered.
-fn can(request: &ModelRequest, wish: Wish) -> bool {
-    let drawable = wish != Wish::Draw || request.tools.is_empty();
+fn can(request: &ModelRequest, wish: Intent) -> bool {
+    let drawable = wish != Intent::Draw || request.tools.is_empty();
     drawable && offers(request, wish.method())
 }
 
@@ -205,7 +205,7 @@ fn words(text: &str) -> Vec<ModelEvent> {
     ]
 }
 
-fn call(wish: Wish, about: &str) -> Vec<ModelEvent> {
+fn call(wish: Intent, about: &str) -> Vec<ModelEvent> {
     let reason = FinishReason::ToolCalls;
     let call = ToolCall {
         id: "demo_call".to_owned(),

@@ -5,7 +5,7 @@ use callgate_contract::{FinishReason, ModelEvent, Part, Usage};
 use serde_json::Value as Json;
 
 use crate::{
-    calls::Calls,
+    calls::CallDrafts,
     opaque_blocks::{self, OpaqueBlock},
     surrogates,
     wire::Wire,
@@ -19,7 +19,7 @@ pub(crate) struct Draft {
     text: usize,
     media: usize,
     kept: Vec<OpaqueBlock>,
-    pub(crate) calls: Calls,
+    pub(crate) calls: CallDrafts,
     pub(crate) usage: Option<Usage>,
     /// The answer is whole; only its usage may be missing.
     pub(crate) finish: Option<FinishReason>,

@@ -12,9 +12,9 @@ use callgate_contract::{ModelError, ModelEvent, ModelStream, Price};
 use crate::{
     decoder::{self, Decoder},
     failure,
-    keys::Key,
-    remote::Server,
-    transport::{self, Answer, Failure},
+    keys::ApiKey,
+    remote::ModelServer,
+    transport::{self, OpenResponse, TransportError},
 };
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -27,10 +27,10 @@ const LONG_REST: Duration = Duration::from_secs(600);
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Exchange {
-    server: Arc<Server>,
+    server: Arc<ModelServer>,
     url: Arc<str>,
     body: Vec<u8>,
-    open: Option<Open>,
+    open: Option<OpenStream>,
     events: VecDeque<ModelEvent>,
     /// Something of the answer has been told already.
     told: bool,
@@ -41,14 +41,14 @@ pub(crate) struct Exchange {
     tries: u32,
 }
 
-struct Open {
-    answer: Answer,
-    key: Key,
+struct OpenStream {
+    answer: OpenResponse,
+    key: ApiKey,
     decoder: Decoder,
 }
 
 impl Exchange {
-    pub(crate) fn new(server: Arc<Server>, url: Arc<str>, body: Vec<u8>) -> Self {
+    pub(crate) fn new(server: Arc<ModelServer>, url: Arc<str>, body: Vec<u8>) -> Self {
         let fresh_keys = server.keys.count().saturating_sub(1);
         Exchange {
             server,
@@ -101,15 +101,15 @@ impl Exchange {
             let error = match sent.await {
                 Ok(answer) => {
                     let decoder = self.server.decoder();
-                    self.open = Some(Open {
+                    self.open = Some(OpenStream {
                         answer,
                         key,
                         decoder,
                     });
                     return Ok(());
                 }
-                Err(Failure::Failed(error)) => error,
-                Err(Failure::Refused(refusal)) => {
+                Err(TransportError::Failed(error)) => error,
+                Err(TransportError::Refused(refusal)) => {
                     failure::refused(refusal.status, refusal.retry_after, &refusal.body)
                 }
             };
@@ -132,7 +132,7 @@ impl Exchange {
             }
             let mut open = self.open.take()?;
             match read(&mut open, self.server.read_timeout).await {
-                Ok(Read { events, ended }) => {
+                Ok(EventBatch { events, ended }) => {
                     let price = self.server.price;
                     let priced = events.into_iter().map(|event| priced(price, event));
                     self.events.extend(priced);
@@ -161,7 +161,7 @@ impl Exchange {
     /// How long to wait until another try makes sense; gives the error back if none does. Every
     /// error passes here before it is logged or told, so this is where a key that a server repeats
     /// is hidden.
-    fn retry_in(&mut self, key: &Key, mut error: ModelError) -> Result<Duration, ModelError> {
+    fn retry_in(&mut self, key: &ApiKey, mut error: ModelError) -> Result<Duration, ModelError> {
         if let Some(message) = error.message_mut() {
             key.hide(message);
         }
@@ -204,7 +204,7 @@ fn priced(price: Option<Price>, mut event: ModelEvent) -> ModelEvent {
     event
 }
 
-async fn gathered(open: &mut Open, read_timeout: Duration) -> Result<Vec<u8>, ModelError> {
+async fn gathered(open: &mut OpenStream, read_timeout: Duration) -> Result<Vec<u8>, ModelError> {
     let mut body = Vec::new();
     while let Some(bytes) = open.answer.chunk(read_timeout).await? {
         body.extend_from_slice(bytes.as_ref());
@@ -215,12 +215,12 @@ async fn gathered(open: &mut Open, read_timeout: Duration) -> Result<Vec<u8>, Mo
     Ok(body)
 }
 
-struct Read {
+struct EventBatch {
     events: Vec<ModelEvent>,
     ended: bool,
 }
 
-async fn read(open: &mut Open, read_timeout: Duration) -> Result<Read, ModelError> {
+async fn read(open: &mut OpenStream, read_timeout: Duration) -> Result<EventBatch, ModelError> {
     let complete = open.decoder.is_complete();
     let read_timeout = if complete {
         read_timeout.min(GRACE)
@@ -240,7 +240,7 @@ async fn read(open: &mut Open, read_timeout: Duration) -> Result<Read, ModelErro
     if ended {
         events.extend(open.decoder.end()?);
     }
-    Ok(Read { events, ended })
+    Ok(EventBatch { events, ended })
 }
 
 /// Doubles with each try. Up to a half more at random, lest all who were refused together come

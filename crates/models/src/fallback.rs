@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use callgate_contract::{
-    About, Accepts, BoxFuture, Embeddings, Model, ModelError, ModelEvent, ModelMessage,
+    Accepts, BoxFuture, Embeddings, Model, ModelError, ModelEvent, ModelInfo, ModelMessage,
     ModelRequest, ModelStream, NamedModel, Part,
 };
 
@@ -43,18 +43,18 @@ impl Fallback {
 }
 
 /// An answer of which something has arrived.
-struct Begun {
+struct StartedStream {
     first: ModelEvent,
     rest: ModelStream,
 }
 
-async fn begun(model: &NamedModel, request: ModelRequest) -> Result<Begun, ModelError> {
+async fn begun(model: &NamedModel, request: ModelRequest) -> Result<StartedStream, ModelError> {
     let mut rest = model.model.stream(request).await?;
     let first = rest.next().await.unwrap_or(Err(ModelError::CutStream))?;
-    Ok(Begun { first, rest })
+    Ok(StartedStream { first, rest })
 }
 
-impl Begun {
+impl StartedStream {
     /// The whole answer, and first of all whose it is where that is not who was asked.
     fn resumed(self, replaced: Option<String>) -> ModelStream {
         let replaced = replaced.map(|model| ModelEvent::Replaced { model });
@@ -100,8 +100,8 @@ impl Model for Fallback {
         self.first.model.accepts()
     }
 
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             fallback: self.others.iter().map(|other| other.id.clone()).collect(),
             ..self.first.model.about()
         }

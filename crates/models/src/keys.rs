@@ -1,5 +1,5 @@
 //! The keys of one model. A key that was refused rests while others are tried. Keys are never
-//! shown: `Debug` hides them and [`Key::hide`] takes them out of what a server echoes.
+//! shown: `Debug` hides them and [`ApiKey::hide`] takes them out of what a server echoes.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use secrecy::{ExposeSecret, SecretString};
 pub(crate) struct Keys {
     keys: Vec<SecretString>,
     /// Requests of all sessions choose and refuse keys concurrently; held for a few reads only.
-    state: Mutex<State>,
+    state: Mutex<Rotation>,
 }
 
 #[derive(Debug)]
-struct State {
+struct Rotation {
     next: usize,
     /// When each key may be used again.
     rests: Vec<Option<Instant>>,
@@ -22,7 +22,7 @@ struct State {
 
 /// One of the keys, or none where a server wants none.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct ApiKey {
     place: usize,
     secret: Option<SecretString>,
 }
@@ -32,7 +32,7 @@ impl Keys {
         let rests = vec![None; keys.len()];
         Keys {
             keys,
-            state: Mutex::new(State { next: 0, rests }),
+            state: Mutex::new(Rotation { next: 0, rests }),
         }
     }
 
@@ -41,7 +41,7 @@ impl Keys {
     }
 
     /// The next key in turn that does not rest; if all rest, the one that wakes first.
-    pub(crate) fn choose(&self) -> Key {
+    pub(crate) fn choose(&self) -> ApiKey {
         let now = Instant::now();
         let mut state = self.state.lock();
         let start = state.next;
@@ -54,13 +54,13 @@ impl Keys {
             });
         let place = place.unwrap_or(0);
         state.next = (place + 1) % count;
-        Key {
+        ApiKey {
             place,
             secret: self.keys.get(place).cloned(),
         }
     }
 
-    pub(crate) fn rest(&self, key: &Key, time: Duration) {
+    pub(crate) fn rest(&self, key: &ApiKey, time: Duration) {
         let mut state = self.state.lock();
         if let Some(rest) = state.rests.get_mut(key.place) {
             *rest = Instant::now().checked_add(time);
@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-impl Key {
+impl ApiKey {
     /// As a header shows it, with what stands before it there.
     pub(crate) fn shown(&self, before: &str) -> Option<String> {
         let secret = self.secret.as_ref()?.expose_secret();

@@ -40,7 +40,7 @@ fn text(line: &[u8]) -> String {
 
 /// What one line says.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub(crate) enum StreamLine<'a> {
     Data(&'a str),
     /// The blank line after an event.
     End,
@@ -48,17 +48,17 @@ pub(crate) enum Line<'a> {
     Other,
 }
 
-pub(crate) fn line(text: &str) -> Line<'_> {
+pub(crate) fn line(text: &str) -> StreamLine<'_> {
     if text.is_empty() {
-        return Line::End;
+        return StreamLine::End;
     }
     if let Some(data) = text.strip_prefix("data:") {
-        return Line::Data(data.strip_prefix(' ').unwrap_or(data));
+        return StreamLine::Data(data.strip_prefix(' ').unwrap_or(data));
     }
     // Some servers write a failure in the middle of a stream as a bare object.
     if text.starts_with('{') {
-        Line::Data(text)
+        StreamLine::Data(text)
     } else {
-        Line::Other
+        StreamLine::Other
     }
 }

@@ -3,5 +3,5 @@
 mod reader;
 mod request;
 
-pub(crate) use reader::Lines;
+pub(crate) use reader::LineReader;
 pub use request::body;

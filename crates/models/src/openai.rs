@@ -4,5 +4,5 @@ mod reader;
 mod request;
 mod think;
 
-pub(crate) use reader::Chat;
+pub(crate) use reader::ChatReader;
 pub use request::body;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    About, Accepts, BoxFuture, Embeddings, Model, ModelError, ModelOptions, ModelRequest,
+    Accepts, BoxFuture, Embeddings, Model, ModelError, ModelInfo, ModelOptions, ModelRequest,
     ModelStream, Price,
 };
 use reqwest::{
@@ -17,7 +17,7 @@ use crate::{
     embedding,
     error::InvalidModel,
     exchange::Exchange,
-    keys::{Key, Keys},
+    keys::{ApiKey, Keys},
     limit::Lessons,
     price,
     settings::ModelSettings,
@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Remote {
     /// Shared with every stream, which may outlive the model's place in the catalogue.
-    server: Arc<Server>,
+    server: Arc<ModelServer>,
     dialect: Dialect,
     options: ModelOptions,
     accepts: Accepts,
@@ -39,7 +39,7 @@ pub struct Remote {
 
 /// How a model's server is spoken to, and how patiently.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ModelServer {
     pub(crate) id: String,
     pub(crate) keys: Keys,
     pub(crate) read_timeout: Duration,
@@ -57,7 +57,7 @@ impl Remote {
         let base = address(&settings)?;
         let model = settings.name().to_owned();
         let host = base.host_str().unwrap_or_default();
-        let server = Server {
+        let server = ModelServer {
             price: settings.price.or_else(|| price::of(host, &model)),
             id: settings.id,
             keys: Keys::new(settings.keys),
@@ -140,8 +140,8 @@ impl Model for Remote {
         self.accepts
     }
 
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             wire: Some(self.server.wire.to_string()),
             name: Some(self.dialect.model.clone()),
             price: self.server.price,
@@ -154,13 +154,13 @@ impl Model for Remote {
     }
 }
 
-impl Server {
+impl ModelServer {
     pub(crate) fn decoder(&self) -> Decoder {
         Decoder::new(self.wire, self.model.as_str())
     }
 
     /// A header of the operator's own replaces the key.
-    pub(crate) fn headers(&self, key: &Key) -> HeaderMap {
+    pub(crate) fn headers(&self, key: &ApiKey) -> HeaderMap {
         let mut headers = self.headers.clone();
         let (name, before) = self.wire.key_header();
         let shown = key.shown(before).and_then(|shown| secret(&shown));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use callgate_contract::{
-    About, Accepts, BoxFuture, Model, ModelError, ModelEvent, ModelRequest, ModelStream, Price,
+    Accepts, BoxFuture, Model, ModelError, ModelEvent, ModelInfo, ModelRequest, ModelStream, Price,
 };
 use serde_json::Value as Json;
 
@@ -78,10 +78,10 @@ impl Model for Script {
     }
 
     /// Nobody charges for what is read from a file. What its lines say they cost is counted.
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             price: Some(Price::FREE),
-            ..About::default()
+            ..ModelInfo::default()
         }
     }
 

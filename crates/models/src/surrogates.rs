@@ -13,13 +13,13 @@ const SECOND_HALF: u32 = 0xDC00;
 const PAST: u32 = 0xE000;
 
 /// What a server sent, and whether there are marks in it.
-pub(crate) struct Parsed {
+pub(crate) struct ParsedJson {
     pub(crate) value: Json,
     pub(crate) marked: bool,
 }
 
 /// A piece of an answer: a half in it may belong to one of the next piece.
-pub(crate) fn parse(text: &str) -> Result<Parsed, Error> {
+pub(crate) fn parse(text: &str) -> Result<ParsedJson, Error> {
     let marked = |error| match mark(text) {
         Some(text) => Ok((serde_json::from_str(&text)?, true)),
         None => Err(error),
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, Error> {
     let parsed = serde_json::from_str(text).map(|value| (value, false));
     parsed
         .or_else(marked)
-        .map(|(value, marked)| Parsed { value, marked })
+        .map(|(value, marked)| ParsedJson { value, marked })
 }
 
 /// A whole text, after which nothing comes.

@@ -43,25 +43,25 @@ fn build() -> Result<Client, reqwest::Error> {
 }
 
 /// A response that has begun.
-pub(crate) struct Answer {
+pub(crate) struct OpenResponse {
     response: Response,
 }
 
 /// A response that is not 200.
-pub(crate) struct Refusal {
+pub(crate) struct ErrorResponse {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: String,
 }
 
-pub(crate) enum Failure {
-    Refused(Refusal),
+pub(crate) enum TransportError {
+    Refused(ErrorResponse),
     Failed(ModelError),
 }
 
-impl From<ModelError> for Failure {
+impl From<ModelError> for TransportError {
     fn from(error: ModelError) -> Self {
-        Failure::Failed(error)
+        TransportError::Failed(error)
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn post(
     headers: HeaderMap,
     body: Vec<u8>,
     read_timeout: Duration,
-) -> Result<Answer, Failure> {
+) -> Result<OpenResponse, TransportError> {
     let request = client()?
         .request(Method::POST, url)
         .headers(headers)
@@ -80,27 +80,30 @@ pub(crate) async fn post(
     open(request, read_timeout).await
 }
 
-pub(crate) async fn get(url: &str, read_timeout: Duration) -> Result<Answer, Failure> {
+pub(crate) async fn get(url: &str, read_timeout: Duration) -> Result<OpenResponse, TransportError> {
     open(client()?.request(Method::GET, url), read_timeout).await
 }
 
-async fn open(request: reqwest::RequestBuilder, read_timeout: Duration) -> Result<Answer, Failure> {
+async fn open(
+    request: reqwest::RequestBuilder,
+    read_timeout: Duration,
+) -> Result<OpenResponse, TransportError> {
     let response = limited(read_timeout, request.send()).await?;
     let response = response.map_err(|error| unreachable(&error))?;
     let status = response.status().as_u16();
-    let mut answer = Answer { response };
+    let mut answer = OpenResponse { response };
     if status == 200 {
         return Ok(answer);
     }
     let retry_after = retry_after(answer.response.headers(), SystemTime::now());
-    Err(Failure::Refused(Refusal {
+    Err(TransportError::Refused(ErrorResponse {
         status,
         retry_after,
         body: answer.beginning(read_timeout).await,
     }))
 }
 
-impl Answer {
+impl OpenResponse {
     /// The next bytes, `None` at the end. A connection that breaks is a cut stream.
     pub(crate) async fn chunk(
         &mut self,
@@ -144,8 +147,8 @@ pub async fn post_json(
     }
     match post(url, map, body.to_string().into_bytes(), patience).await {
         Ok(_) => Ok(()),
-        Err(Failure::Refused(refusal)) => Err(format!("refused with {}", refusal.status)),
-        Err(Failure::Failed(error)) => Err(error.to_string()),
+        Err(TransportError::Refused(refusal)) => Err(format!("refused with {}", refusal.status)),
+        Err(TransportError::Failed(error)) => Err(error.to_string()),
     }
 }
 

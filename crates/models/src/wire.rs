@@ -8,7 +8,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::{anthropic, decoder::Reader, gemini, limit, ollama, openai, responses};
+use crate::{anthropic, decoder::AnswerReader, gemini, limit, ollama, openai, responses};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,13 +104,13 @@ impl Wire {
         }
     }
 
-    pub(crate) fn reader(self, model: &str) -> Box<dyn Reader> {
+    pub(crate) fn reader(self, model: &str) -> Box<dyn AnswerReader> {
         match self {
-            Wire::Openai => Box::new(openai::Chat::default()),
+            Wire::Openai => Box::new(openai::ChatReader::default()),
             Wire::Responses => Box::new(responses::Responses::default()),
             Wire::Anthropic => Box::new(anthropic::Messages::default()),
             Wire::Gemini => Box::new(gemini::Contents::new(model)),
-            Wire::Ollama => Box::new(ollama::Lines),
+            Wire::Ollama => Box::new(ollama::LineReader),
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A place in a plugin's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CodePlace {
     pub(crate) plugin: String,
     /// `file:line in function`.
     pub(crate) line: String,
@@ -13,7 +13,7 @@ pub(crate) struct Place {
 
 /// The innermost frame of a plugin, of the thread that runs the event loop where it can be told:
 /// that one is written last.
-pub(crate) fn find(dump: &str, plugins: &[(String, PathBuf)]) -> Option<Place> {
+pub(crate) fn find(dump: &str, plugins: &[(String, PathBuf)]) -> Option<CodePlace> {
     let mut found = None;
     for thread in dump.split("\n\n") {
         let place = thread.lines().find_map(|line| place(line, plugins));
@@ -23,14 +23,14 @@ pub(crate) fn find(dump: &str, plugins: &[(String, PathBuf)]) -> Option<Place> {
 }
 
 /// `  File "/a/b.py", line 3 in f`
-fn place(line: &str, plugins: &[(String, PathBuf)]) -> Option<Place> {
+fn place(line: &str, plugins: &[(String, PathBuf)]) -> Option<CodePlace> {
     let rest = line.trim_start().strip_prefix("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;
     let (plugin, _) = plugins
         .iter()
         .find(|(_, path)| PathBuf::from(file).starts_with(path))?;
     let (number, function) = rest.split_once(" in ").unwrap_or((rest, "?"));
-    Some(Place {
+    Some(CodePlace {
         plugin: plugin.clone(),
         line: format!("{file}:{number} in {function}"),
     })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::{
-    Loaded, WorkerError,
+    LoadedPlugin, WorkerError,
     survey::{Survey, missing},
 };
 
@@ -44,7 +44,7 @@ impl CheckReport {
     /// `configured` names what the operator has of what plugins may need, such as OneBot.
     pub fn new(
         survey: &Survey,
-        loaded: Result<&Loaded, &WorkerError>,
+        loaded: Result<&LoadedPlugin, &WorkerError>,
         notes: Vec<String>,
         configured: &[&str],
     ) -> Self {
@@ -94,7 +94,7 @@ impl CheckReport {
         CheckReport::new(survey, Err(&error), Vec::new(), &[])
     }
 
-    fn succeeded(&mut self, loaded: &Loaded) {
+    fn succeeded(&mut self, loaded: &LoadedPlugin) {
         self.ok = true;
         self.id = Some(loaded.id.clone());
         self.name.clone_from(&loaded.name);

@@ -12,7 +12,7 @@ use crate::{
     Plugins, Worker,
     context::text,
     cron::{self, Cron},
-    frame::Named,
+    frame::NamedValues,
 };
 
 /// Longest sleep. A timer may be set meanwhile, and clocks are put forward.
@@ -89,7 +89,7 @@ impl Plugins {
         let payload = codec::decode(&timer.payload).unwrap_or(Value::Null);
         #[allow(clippy::cast_precision_loss, reason = "milliseconds since 1970")]
         let due = Value::Float(timer.due_at.as_millisecond() as f64 / 1000.0);
-        let arguments: Named = vec![
+        let arguments: NamedValues = vec![
             ("plugin".to_owned(), text(timer.plugin.as_str())),
             ("id".to_owned(), text(timer.id.to_string())),
             ("name".to_owned(), text(timer.name.as_str())),
@@ -113,14 +113,14 @@ impl Plugins {
     }
 
     /// Tells running workers what has changed since `before`.
-    async fn mirror(&self, before: &mut Option<Named>) {
+    async fn mirror(&self, before: &mut Option<NamedValues>) {
         let running = self.workers().into_iter().filter(|it| it.is_running());
         let running: Vec<Arc<Worker>> = running.collect();
         let Some(first) = running.first() else {
             return;
         };
         let caller = first.background("");
-        let mut now: Named = Vec::new();
+        let mut now: NamedValues = Vec::new();
         for (place, (name, method)) in (1..).zip(MIRRORED) {
             let told = self
                 .gate()

@@ -18,7 +18,7 @@ pub(crate) struct Contexts {
 
 /// Who speaks, where that is known better than the log knows it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Speaker {
+pub(crate) struct KnownSpeaker {
     pub(crate) id: String,
     pub(crate) name: Option<String>,
     pub(crate) role: Option<Role>,
@@ -42,7 +42,7 @@ impl Contexts {
         if let Some(facts) = known {
             return Ok(facts);
         }
-        let speaker = Speaker {
+        let speaker = KnownSpeaker {
             id: caller.user.clone(),
             name: None,
             role: Some(caller.role),
@@ -61,7 +61,7 @@ impl Contexts {
     pub(crate) async fn of(
         &self,
         session: &SessionKey,
-        speaker: Speaker,
+        speaker: KnownSpeaker,
         turn: Option<JournalId>,
     ) -> Result<Value, StoreError> {
         let home = self.store.sessions().open(session).await?;

@@ -8,32 +8,43 @@ use sha2::{Digest, Sha256};
 
 use callgate_contract::Origin;
 
-use crate::{Loaded, Plugins, Source, WorkerError, plugins::Inner, watch::Look};
+use crate::{LoadedPlugin, Plugins, Source, WorkerError, plugins::Inner, watch::FileSnapshot};
 
 /// One file for each plugin, below the data directory.
-pub(crate) struct Described(PathBuf);
+pub(crate) struct DescriptionCache(PathBuf);
 
 #[derive(Serialize, Deserialize)]
 struct CachedDescription {
     /// Of everything that could make the plugin another one.
     stamp: String,
-    loaded: Loaded,
+    loaded: LoadedPlugin,
 }
 
-impl Described {
+impl DescriptionCache {
     pub(crate) fn new(data: &Path) -> Self {
-        Described(data.join("run").join("described"))
+        DescriptionCache(data.join("run").join("described"))
     }
 
     /// `None` if it was never loaded, or is no longer what it was.
-    pub(crate) fn recall(&self, source: &Source, python: &Path, library: &Path) -> Option<Loaded> {
+    pub(crate) fn recall(
+        &self,
+        source: &Source,
+        python: &Path,
+        library: &Path,
+    ) -> Option<LoadedPlugin> {
         let text = std::fs::read(self.file(source)).ok()?;
         let kept: CachedDescription = serde_json::from_slice(&text).ok()?;
         (kept.stamp == stamp(source, python, library)).then_some(kept.loaded)
     }
 
     /// CachedDescription as well as can be: without it the worker is started, that is all.
-    pub(crate) fn keep(&self, source: &Source, python: &Path, library: &Path, loaded: &Loaded) {
+    pub(crate) fn keep(
+        &self,
+        source: &Source,
+        python: &Path,
+        library: &Path,
+        loaded: &LoadedPlugin,
+    ) {
         let kept = CachedDescription {
             stamp: stamp(source, python, library),
             loaded: loaded.clone(),
@@ -63,7 +74,10 @@ impl Described {
 impl Plugins {
     /// As [`Plugins::load`], but a plugin that has not changed since it was last loaded starts no
     /// worker: its methods and hooks are known, and the first need of one loads it.
-    pub async fn adopt(&self, sources: Vec<Source>) -> Vec<(Source, Result<Loaded, WorkerError>)> {
+    pub async fn adopt(
+        &self,
+        sources: Vec<Source>,
+    ) -> Vec<(Source, Result<LoadedPlugin, WorkerError>)> {
         let (mut adopted, mut unknown) = (Vec::new(), Vec::new());
         for source in sources {
             // A process that runs is not waited for: it loads what is new to it.
@@ -91,7 +105,7 @@ impl Plugins {
     }
 
     /// What a plugin was when it was last loaded; `None` if it has changed since.
-    pub fn last_description(&self, source: &Source) -> Option<Loaded> {
+    pub fn last_description(&self, source: &Source) -> Option<LoadedPlugin> {
         self.inner().recall(source)
     }
 
@@ -110,12 +124,12 @@ impl Plugins {
 }
 
 impl Inner {
-    fn recall(&self, source: &Source) -> Option<Loaded> {
+    fn recall(&self, source: &Source) -> Option<LoadedPlugin> {
         let python = self.python_of(&source.worker);
         self.described.recall(source, &python, &self.library)
     }
 
-    pub(crate) fn remember(&self, source: &Source, loaded: &Loaded) {
+    pub(crate) fn remember(&self, source: &Source, loaded: &LoadedPlugin) {
         let python = self.python_of(&source.worker);
         self.described.keep(source, &python, &self.library, loaded);
     }
@@ -140,7 +154,7 @@ fn stamp(source: &Source, python: &Path, library: &Path) -> String {
         &options,
         &python.display().to_string(),
         &library.display().to_string(),
-        &format!("{:?}", Look::at(&source.path)),
+        &format!("{:?}", FileSnapshot::at(&source.path)),
     ])
 }
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use base::base;
 pub use error::InstallError;
 use installer::Install;
-pub use process::Say;
+pub use process::ProgressFn;
 pub use requirement::is_requirement;
 
 /// What an environment holds by our doing, kept inside it.
@@ -99,7 +99,7 @@ impl Environments {
         flavour: &str,
         plugin: &str,
         requirements: &[String],
-        say: Say<'_>,
+        say: ProgressFn<'_>,
     ) -> Result<Environment, InstallError> {
         let base = base(flavour);
         let name = own_worker(flavour, plugin);
@@ -128,7 +128,7 @@ impl Environments {
         &self,
         worker: &str,
         requirements: &[String],
-        say: Say<'_>,
+        say: ProgressFn<'_>,
     ) -> Result<Vec<String>, InstallError> {
         let lacking = self.stamp(worker).unwrap_or_default().lacks(requirements);
         if lacking.is_empty() {
@@ -184,7 +184,7 @@ impl Environments {
         &self,
         worker: &str,
         wanted: &[String],
-        say: Say<'_>,
+        say: ProgressFn<'_>,
     ) -> Result<Vec<String>, InstallError> {
         let known = self.stamp(worker);
         if known.as_ref().is_some_and(|it| it.lacks(wanted).is_empty()) {
@@ -197,7 +197,7 @@ impl Environments {
         self.install(worker, &lacking, &[], say)
     }
 
-    fn create(&self, worker: &str, say: Say<'_>) -> Result<(), InstallError> {
+    fn create(&self, worker: &str, say: ProgressFn<'_>) -> Result<(), InstallError> {
         if self.interpreter(worker).is_file() {
             return Ok(());
         }
@@ -217,7 +217,7 @@ impl Environments {
         worker: &str,
         packages: &[String],
         held: &[String],
-        say: Say<'_>,
+        say: ProgressFn<'_>,
     ) -> Result<Vec<String>, InstallError> {
         let run = |packages: &[String]| {
             let install = Install {

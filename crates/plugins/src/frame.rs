@@ -18,7 +18,7 @@ const PING: u8 = 8;
 const PONG: u8 = 9;
 
 /// Arguments of a step or a method, by name.
-pub(crate) type Named = Vec<(String, Value)>;
+pub(crate) type NamedValues = Vec<(String, Value)>;
 
 #[derive(Debug)]
 pub(crate) enum Frame {
@@ -28,7 +28,7 @@ pub(crate) enum Frame {
         name: String,
         /// Whose code asks, as the worker has it; of its requests only.
         plugin: String,
-        arguments: Named,
+        arguments: NamedValues,
     },
     Result {
         id: u64,
@@ -157,7 +157,7 @@ impl Frame {
     }
 }
 
-fn named(entries: Vec<(Value, Value)>) -> Option<Named> {
+fn named(entries: Vec<(Value, Value)>) -> Option<NamedValues> {
     let name = |(name, value)| match name {
         Value::Str(name) => Some((name, value)),
         _ => None,

@@ -65,7 +65,7 @@ where
 
 /// Takes nothing.
 #[derive(serde::Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoArguments {}
 
 fn failed(error: impl std::fmt::Display) -> MethodError {
     MethodError::new(error.to_string())

@@ -33,29 +33,29 @@ type Token = [u8; 16];
 pub(crate) struct Identities {
     worker: String,
     /// A mutex held for a map operation.
-    known: Mutex<Known>,
+    known: Mutex<TokenTable>,
     /// What each plugin may spend by itself, and since when. A mutex held for a look.
     background: Mutex<HashMap<String, (Instant, Arc<Grant>)>>,
 }
 
 #[derive(Default)]
-struct Known {
-    tokens: HashMap<Token, Standing>,
+struct TokenTable {
+    tokens: HashMap<Token, TokenSubject>,
     /// Tokens that are over, oldest first.
     over: VecDeque<Token>,
 }
 
 /// What a token stands for.
-enum Standing {
+enum TokenSubject {
     /// A caller, while the frame is served.
-    For(Arc<Acting>),
+    For(Arc<ActingCaller>),
     /// The plugin alone, in the session where the frame was served.
     In(SessionKey),
 }
 
 /// Who acts, and the journal of what they do.
 #[derive(Debug)]
-pub(crate) struct Acting {
+pub(crate) struct ActingCaller {
     pub(crate) caller: Caller,
     /// Who hears how far the call has come that is being served.
     pub(crate) progress: Onlooker,
@@ -64,9 +64,9 @@ pub(crate) struct Acting {
     sequence: AtomicU64,
 }
 
-impl Acting {
+impl ActingCaller {
     fn new(caller: Caller, progress: Onlooker, span: Span) -> Self {
-        Acting {
+        ActingCaller {
             caller,
             progress,
             span,
@@ -81,18 +81,18 @@ impl Acting {
 }
 
 /// A token in use. Dropped, it is over.
-pub(crate) struct Issued {
+pub(crate) struct IssuedToken {
     identities: Arc<Identities>,
     token: Token,
 }
 
-impl Issued {
+impl IssuedToken {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.token.to_vec()
     }
 }
 
-impl Drop for Issued {
+impl Drop for IssuedToken {
     fn drop(&mut self) {
         self.identities.expire(self.token);
     }
@@ -118,24 +118,24 @@ impl Identities {
         caller: &Caller,
         progress: Onlooker,
         span: &Span,
-    ) -> Issued {
+    ) -> IssuedToken {
         let token = *Uuid::now_v7().as_bytes();
         let caller = Caller {
             surface: Surface::Plugin,
             journal: JournalId::fresh(),
             ..caller.clone()
         };
-        let acting = Acting::new(caller, progress, span.clone());
-        let standing = Standing::For(Arc::new(acting));
+        let acting = ActingCaller::new(caller, progress, span.clone());
+        let standing = TokenSubject::For(Arc::new(acting));
         self.known.lock().tokens.insert(token, standing);
-        Issued {
+        IssuedToken {
             identities: self.clone(),
             token,
         }
     }
 
     /// Who asks. An unknown token, or none, is the background work of `plugin`.
-    pub(crate) fn resolve(&self, token: Option<&[u8]>, plugin: &str) -> Arc<Acting> {
+    pub(crate) fn resolve(&self, token: Option<&[u8]>, plugin: &str) -> Arc<ActingCaller> {
         let token = token.and_then(|token| Token::try_from(token).ok());
         let session = match token.and_then(|token| self.standing(token)) {
             Some(Ok(acting)) => return acting,
@@ -143,23 +143,23 @@ impl Identities {
             None => None,
         };
         let caller = self.background(session, plugin);
-        Arc::new(Acting::new(caller, Onlooker::default(), Span::none()))
+        Arc::new(ActingCaller::new(caller, Onlooker::default(), Span::none()))
     }
 
-    fn standing(&self, token: Token) -> Option<Result<Arc<Acting>, SessionKey>> {
+    fn standing(&self, token: Token) -> Option<Result<Arc<ActingCaller>, SessionKey>> {
         match self.known.lock().tokens.get(&token)? {
-            Standing::For(acting) => Some(Ok(acting.clone())),
-            Standing::In(session) => Some(Err(session.clone())),
+            TokenSubject::For(acting) => Some(Ok(acting.clone())),
+            TokenSubject::In(session) => Some(Err(session.clone())),
         }
     }
 
     fn expire(&self, token: Token) {
         let mut known = self.known.lock();
-        let Some(Standing::For(acting)) = known.tokens.get(&token) else {
+        let Some(TokenSubject::For(acting)) = known.tokens.get(&token) else {
             return;
         };
         let session = acting.caller.session.clone();
-        known.tokens.insert(token, Standing::In(session));
+        known.tokens.insert(token, TokenSubject::In(session));
         known.over.push_back(token);
         if known.over.len() > REMEMBERED
             && let Some(oldest) = known.over.pop_front()

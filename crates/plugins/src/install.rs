@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::{
-    environment::{Environments, InstallError, Say, is_requirement},
+    environment::{Environments, InstallError, ProgressFn, is_requirement},
     survey::{Survey, survey},
 };
 
@@ -21,7 +21,7 @@ pub use fetch::{Origin as PluginSource, copy};
 
 /// An installed plugin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Installed {
+pub struct InstalledPlugin {
     /// The name of its folder.
     pub name: String,
     pub flavour: String,
@@ -56,18 +56,18 @@ pub struct InstallOptions {
 
 /// A plugin that was put in place.
 #[derive(Debug)]
-pub struct Placed {
-    pub installed: Installed,
+pub struct Installation {
+    pub installed: InstalledPlugin,
     /// What reading told of it; packages that could not be had are among the warnings.
     pub found: Survey,
     /// What it replaced.
-    pub previous: Option<Previous>,
+    pub previous: Option<ReplacedPlugin>,
 }
 
 /// A plugin that was replaced. Dropped, it is gone; see [`Library::restore`].
 #[derive(Debug)]
-pub struct Previous {
-    record: Installed,
+pub struct ReplacedPlugin {
+    record: InstalledPlugin,
     staging: TempDir,
 }
 
@@ -94,16 +94,16 @@ impl Library {
     }
 
     /// By name.
-    pub fn list(&self) -> Vec<Installed> {
+    pub fn list(&self) -> Vec<InstalledPlugin> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let records = entries.map(|entry| entry.path());
         let records = records.filter(|path| path.extension().is_some_and(|it| it == "json"));
-        let mut installed: Vec<Installed> = records.filter_map(|it| read(&it)).collect();
+        let mut installed: Vec<InstalledPlugin> = records.filter_map(|it| read(&it)).collect();
         installed.sort_by(|a, b| a.name.cmp(&b.name));
         installed
     }
 
-    pub fn get(&self, name: &str) -> Result<Installed, InstallError> {
+    pub fn get(&self, name: &str) -> Result<InstalledPlugin, InstallError> {
         let known = is_name(name).then(|| read(&self.record(name))).flatten();
         known.ok_or_else(|| InstallError::Unknown(name.to_owned()))
     }
@@ -118,8 +118,8 @@ impl Library {
         &self,
         source: &str,
         options: &InstallOptions,
-        say: Say<'_>,
-    ) -> Result<Placed, InstallError> {
+        say: ProgressFn<'_>,
+    ) -> Result<Installation, InstallError> {
         let origin = PluginSource::parse(source)?;
         let name = options.name.clone().unwrap_or_else(|| origin.name());
         if !is_name(&name) {
@@ -154,7 +154,7 @@ impl Library {
             .environments
             .prepare(&flavour, &name, &requirements, say)?;
         found.warnings.extend(environment.notes);
-        let installed = Installed {
+        let installed = InstalledPlugin {
             name: name.clone(),
             flavour,
             version: found.version.clone(),
@@ -169,23 +169,23 @@ impl Library {
         let previous = self.get(&name).ok();
         self.place(&staged, &staging.path().join(PREVIOUS), &name)?;
         self.write(&installed)?;
-        Ok(Placed {
+        Ok(Installation {
             installed,
             found,
-            previous: previous.map(|record| Previous { record, staging }),
+            previous: previous.map(|record| ReplacedPlugin { record, staging }),
         })
     }
 
     /// Puts back what was replaced; the newer one is gone.
-    pub fn restore(&self, previous: Previous) -> Result<Installed, InstallError> {
-        let Previous { record, staging } = previous;
+    pub fn restore(&self, previous: ReplacedPlugin) -> Result<InstalledPlugin, InstallError> {
+        let ReplacedPlugin { record, staging } = previous;
         let kept = staging.path().join(PREVIOUS);
         self.place(&kept, &staging.path().join("newer"), &record.name)?;
         self.write(&record)?;
         Ok(record)
     }
 
-    pub fn remove(&self, name: &str) -> Result<Installed, InstallError> {
+    pub fn remove(&self, name: &str) -> Result<InstalledPlugin, InstallError> {
         let installed = self.get(name)?;
         // The record first: code without one is ignored, a record without code is not.
         let record = self.record(name);
@@ -203,7 +203,7 @@ impl Library {
         Ok(installed)
     }
 
-    pub fn enable(&self, name: &str, enabled: bool) -> Result<Installed, InstallError> {
+    pub fn enable(&self, name: &str, enabled: bool) -> Result<InstalledPlugin, InstallError> {
         let mut installed = self.get(name)?;
         installed.enabled = enabled;
         self.write(&installed)?;
@@ -243,7 +243,7 @@ impl Library {
         }
     }
 
-    fn write(&self, installed: &Installed) -> Result<(), InstallError> {
+    fn write(&self, installed: &InstalledPlugin) -> Result<(), InstallError> {
         let record = self.record(&installed.name);
         let broken = |error| InstallError::files(&record, error);
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(broken)?;
@@ -258,7 +258,7 @@ impl Library {
     }
 }
 
-fn read(record: &Path) -> Option<Installed> {
+fn read(record: &Path) -> Option<InstalledPlugin> {
     serde_json::from_slice(&fs::read(record).ok()?).ok()
 }
 

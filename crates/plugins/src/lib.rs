@@ -38,5 +38,5 @@ mod worker;
 pub use failure::{Failure, WorkerError};
 pub use plugins::{Plugin, PluginOptions, Plugins};
 pub use python::unpack as library;
-pub use source::{Loaded, Source};
+pub use source::{LoadedPlugin, Source};
 pub use worker::{StepStream, Worker};

@@ -23,7 +23,7 @@ use tokio::{
 
 use crate::{
     failure::Failure,
-    frame::{Frame, Named},
+    frame::{Frame, NamedValues},
 };
 
 /// How long an asker looks for its answer itself.
@@ -33,19 +33,20 @@ const MISSES: u32 = 8;
 const TRIED_AGAIN: u64 = 64;
 
 /// A request of the worker's.
-pub(crate) struct Asked {
+pub(crate) struct WorkerRequest {
     pub(crate) id: u64,
     pub(crate) token: Option<Vec<u8>>,
     pub(crate) name: String,
     /// Whose code asks, as the worker has it.
     pub(crate) plugin: String,
-    pub(crate) arguments: Named,
+    pub(crate) arguments: NamedValues,
     /// How many items the worker will take.
     pub(crate) credit: Arc<Semaphore>,
 }
 
 /// Answers a request; its frames are sent by whoever answers.
-pub(crate) type Serve = Arc<dyn Fn(Arc<Link>, Asked) -> BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type RequestHandler =
+    Arc<dyn Fn(Arc<Link>, WorkerRequest) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What comes back for a request of ours.
 #[derive(Debug)]
@@ -66,21 +67,21 @@ pub(crate) struct Link {
     unsent: Mutex<Vec<u8>>,
     more: Notify,
     /// Requests of ours; `None` once the link is closed. A mutex held for a map operation.
-    waiting: Mutex<Option<HashMap<u64, Waiting>>>,
+    waiting: Mutex<Option<HashMap<u64, ReplySender>>>,
     /// Requests of the worker's that are being answered, likewise.
-    serving: Mutex<HashMap<u64, Serving>>,
+    serving: Mutex<HashMap<u64, RequestTask>>,
     next: AtomicU64,
-    serve: Serve,
+    serve: RequestHandler,
     closed: OnceLock<String>,
 }
 
-enum Waiting {
+enum ReplySender {
     One(oneshot::Sender<Answer>),
     /// Unbounded, since what arrives is bounded by the credit we give.
     Many(mpsc::UnboundedSender<Answer>),
 }
 
-struct Serving {
+struct RequestTask {
     abort: AbortHandle,
     credit: Arc<Semaphore>,
     /// Goes on when the worker is gone: a turn that has begun is the user's.
@@ -92,7 +93,7 @@ const OUTLIVES: &str = "turn_run";
 
 /// The link is closed; why, is known to whoever closed it.
 #[derive(Debug)]
-pub(crate) struct Closed;
+pub(crate) struct LinkClosed;
 
 #[derive(Debug)]
 pub(crate) enum AskError {
@@ -102,7 +103,7 @@ pub(crate) enum AskError {
 
 impl Link {
     /// Starts to read and write; both tasks end with the stream.
-    pub(crate) fn open(stream: UnixStream, serve: Serve) -> Arc<Link> {
+    pub(crate) fn open(stream: UnixStream, serve: RequestHandler) -> Arc<Link> {
         let link = Arc::new(Link {
             stream,
             reader: Mutex::new(FrameReader::new()),
@@ -126,7 +127,7 @@ impl Link {
         self: &Arc<Self>,
         token: Option<Vec<u8>>,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
     ) -> Result<Answer, AskError> {
         self.answer(token, step, arguments, false).await
     }
@@ -137,7 +138,7 @@ impl Link {
         self: &Arc<Self>,
         token: Option<Vec<u8>>,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
     ) -> Result<Answer, AskError> {
         self.answer(token, step, arguments, true).await
     }
@@ -146,13 +147,13 @@ impl Link {
         self: &Arc<Self>,
         token: Option<Vec<u8>>,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
         eagerly: bool,
     ) -> Result<Answer, AskError> {
         let (tell, told) = oneshot::channel();
-        let request = self.request(token, step, arguments, Waiting::One(tell))?;
+        let request = self.request(token, step, arguments, ReplySender::One(tell))?;
         let looks = eagerly && self.is_quick(request.id);
-        let answer = Looking {
+        let answer = AnswerPoll {
             told,
             link: self,
             until: looks.then(|| Instant::now() + LOOK),
@@ -172,19 +173,21 @@ impl Link {
         self: &Arc<Self>,
         token: Option<Vec<u8>>,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
     ) -> Result<Answers, AskError> {
         let (tell, told) = mpsc::unbounded_channel();
-        let request = self.request(token, step, arguments, Waiting::Many(tell))?;
+        let request = self.request(token, step, arguments, ReplySender::Many(tell))?;
         Ok(Answers { request, told })
     }
 
-    pub(crate) async fn ping(self: &Arc<Self>) -> Result<(), Closed> {
+    pub(crate) async fn ping(self: &Arc<Self>) -> Result<(), LinkClosed> {
         let id = self.next.fetch_add(2, Ordering::Relaxed);
         let (tell, told) = oneshot::channel();
-        let request = self.wait(id, Waiting::One(tell)).map_err(|_| Closed)?;
-        self.send(Frame::Ping { id }).map_err(|_| Closed)?;
-        let answer = told.await.map_err(|_| Closed);
+        let request = self
+            .wait(id, ReplySender::One(tell))
+            .map_err(|_| LinkClosed)?;
+        self.send(Frame::Ping { id }).map_err(|_| LinkClosed)?;
+        let answer = told.await.map_err(|_| LinkClosed);
         request.settled();
         answer.map(drop)
     }
@@ -193,9 +196,9 @@ impl Link {
         self: &Arc<Self>,
         token: Option<Vec<u8>>,
         step: &str,
-        arguments: Named,
-        waiting: Waiting,
-    ) -> Result<Request, AskError> {
+        arguments: NamedValues,
+        waiting: ReplySender,
+    ) -> Result<PendingRequest, AskError> {
         let id = self.next.fetch_add(2, Ordering::Relaxed);
         let request = self.wait(id, waiting)?;
         let sent = self.send(Frame::Request {
@@ -209,10 +212,10 @@ impl Link {
         Ok(request)
     }
 
-    fn wait(self: &Arc<Self>, id: u64, waiting: Waiting) -> Result<Request, AskError> {
+    fn wait(self: &Arc<Self>, id: u64, waiting: ReplySender) -> Result<PendingRequest, AskError> {
         let mut open = self.waiting.lock();
         open.as_mut().ok_or(AskError::Closed)?.insert(id, waiting);
-        Ok(Request {
+        Ok(PendingRequest {
             id,
             link: self.clone(),
         })
@@ -302,7 +305,7 @@ impl Link {
                 name,
                 plugin,
                 arguments,
-            } => self.serve(Asked {
+            } => self.serve(WorkerRequest {
                 id,
                 token,
                 name,
@@ -316,7 +319,7 @@ impl Link {
             Frame::Error { id, error } => self.settle(id, Answer::Raised(Failure::read(&error))),
             Frame::Pong { id } => self.settle(id, Answer::Value(Value::Null)),
             Frame::Item { id, value } => {
-                if let Some(Waiting::Many(tell)) =
+                if let Some(ReplySender::Many(tell)) =
                     self.waiting.lock().as_ref().and_then(|all| all.get(&id))
                 {
                     let _ = tell.send(Answer::Item(value));
@@ -339,14 +342,14 @@ impl Link {
     fn settle(&self, id: u64, answer: Answer) {
         let waiting = self.waiting.lock().as_mut().and_then(|all| all.remove(&id));
         match waiting {
-            Some(Waiting::One(tell)) => drop(tell.send(answer)),
-            Some(Waiting::Many(tell)) => drop(tell.send(answer)),
+            Some(ReplySender::One(tell)) => drop(tell.send(answer)),
+            Some(ReplySender::Many(tell)) => drop(tell.send(answer)),
             // Nobody waits any more.
             None => {}
         }
     }
 
-    fn serve(self: &Arc<Self>, asked: Asked) {
+    fn serve(self: &Arc<Self>, asked: WorkerRequest) {
         let (id, credit) = (asked.id, asked.credit.clone());
         let outlives = asked.name == OUTLIVES;
         let link = self.clone();
@@ -358,7 +361,7 @@ impl Link {
             link.serving.lock().remove(&id);
         });
         let abort = task.abort_handle();
-        let entry = Serving {
+        let entry = RequestTask {
             abort,
             credit,
             outlives,
@@ -387,18 +390,18 @@ impl Link {
 }
 
 /// A request of ours that has no answer yet. Dropped, it is cancelled on the other side.
-struct Request {
+struct PendingRequest {
     id: u64,
     link: Arc<Link>,
 }
 
-impl Request {
+impl PendingRequest {
     fn settled(mut self) {
         self.id = 0;
     }
 }
 
-impl Drop for Request {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if self.id == 0 {
             return;
@@ -416,13 +419,13 @@ impl Drop for Request {
 }
 
 /// An answer that its asker looks for itself, until a moment has passed.
-struct Looking<'a> {
+struct AnswerPoll<'a> {
     told: oneshot::Receiver<Answer>,
     link: &'a Arc<Link>,
     until: Option<Instant>,
 }
 
-impl Future for Looking<'_> {
+impl Future for AnswerPoll<'_> {
     type Output = Result<Answer, oneshot::error::RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -449,7 +452,7 @@ impl Future for Looking<'_> {
 
 /// The answers of one request. The other side makes the next one only when asked for it.
 pub(crate) struct Answers {
-    request: Request,
+    request: PendingRequest,
     told: mpsc::UnboundedReceiver<Answer>,
 }
 

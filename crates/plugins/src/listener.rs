@@ -19,9 +19,9 @@ use tokio::time::timeout;
 use self::hearer::{Hearer, NEKRO, points_of};
 use crate::{
     WorkerError,
-    context::{Speaker, text},
+    context::{KnownSpeaker, text},
     failure::described,
-    frame::Named,
+    frame::NamedValues,
     host,
     plugins::Inner,
 };
@@ -35,7 +35,7 @@ impl PluginListener {
     async fn context(
         &self,
         session: &SessionKey,
-        speaker: Speaker,
+        speaker: KnownSpeaker,
         turn: Option<JournalId>,
     ) -> Option<Value> {
         let inner = self.0.upgrade()?;
@@ -52,7 +52,7 @@ impl PluginListener {
     }
 
     async fn hear(&self, message: &ArrivalFacts) -> Verdict {
-        let speaker = Speaker {
+        let speaker = KnownSpeaker {
             id: message.user.clone(),
             name: Some(message.name.clone()),
             role: Some(message.role),
@@ -200,9 +200,9 @@ impl PluginListener {
 
     async fn contribute(&self, turn: &TurnFacts) -> Contribution {
         let mut contribution = Contribution::default();
-        let speaker = Speaker {
+        let speaker = KnownSpeaker {
             id: turn.user.clone(),
-            ..Speaker::default()
+            ..KnownSpeaker::default()
         };
         let mut context = None;
         for hearer in self.hearers(&turn.session) {
@@ -236,13 +236,19 @@ impl PluginListener {
     }
 
     /// A step whose answer is a signal, or nothing.
-    async fn tell(&self, point: Points, step: &str, session: &SessionKey, more: Named) -> Verdict {
+    async fn tell(
+        &self,
+        point: Points,
+        step: &str,
+        session: &SessionKey,
+        more: NamedValues,
+    ) -> Verdict {
         let mut verdict = Verdict::Pass;
         for hearer in self.hearers(session) {
             if hearer.is_astrbot() || !hearer.hears(point) {
                 continue;
             }
-            let Some(context) = self.context(session, Speaker::default(), None).await else {
+            let Some(context) = self.context(session, KnownSpeaker::default(), None).await else {
                 return verdict;
             };
             let mut asked = vec![("context".to_owned(), context)];

@@ -1,4 +1,4 @@
-//! [`Live`]: one process of a worker, from its start to its end. It is watched from outside: a loop
+//! [`WorkerChannels`]: one process of a worker, from its start to its end. It is watched from outside: a loop
 //! that no longer answers is shown by its stacks, ended, and blamed on the plugin that held it.
 
 use std::{
@@ -57,7 +57,7 @@ impl Place {
     }
 }
 
-pub(crate) struct Live {
+pub(crate) struct WorkerChannels {
     pub(crate) main: Arc<Link>,
     pub(crate) lane: Arc<Link>,
     pid: Option<Pid>,
@@ -73,7 +73,7 @@ pub(crate) struct Live {
     inside: Vec<Place>,
 }
 
-impl Live {
+impl WorkerChannels {
     pub(crate) fn new(
         main: Arc<Link>,
         lane: Arc<Link>,
@@ -81,7 +81,7 @@ impl Live {
         inside: Vec<PathBuf>,
     ) -> Self {
         let pid = pid.and_then(|pid| i32::try_from(pid).ok());
-        Live {
+        WorkerChannels {
             main,
             lane,
             pid: pid.and_then(Pid::from_raw),
@@ -215,7 +215,7 @@ impl Live {
         tracing::warn!(stacks, "plugin worker unresponsive; killing it");
         let seconds = patience.as_secs_f64();
         match blame::find(stacks, &self.plugins.lock()) {
-            Some(blame::Place { plugin, line }) => Death {
+            Some(blame::CodePlace { plugin, line }) => Death {
                 reason: format!("plugin '{plugin}' blocked it for {seconds} s, at {line}"),
                 blamed: Some(plugin),
                 is_final: false,
@@ -265,7 +265,7 @@ impl Live {
 }
 
 pub(crate) struct Busy<'a> {
-    live: &'a Live,
+    live: &'a WorkerChannels,
     number: u64,
 }
 
@@ -278,7 +278,7 @@ impl Drop for Busy<'_> {
     }
 }
 
-pub(crate) struct Patient(Arc<Live>);
+pub(crate) struct Patient(Arc<WorkerChannels>);
 
 impl Drop for Patient {
     fn drop(&mut self) {

@@ -76,7 +76,7 @@ impl std::fmt::Debug for Reach {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpState {
     pub name: String,
-    pub state: Standing,
+    pub state: McpStatus,
     /// Why it is not connected.
     pub error: Option<String>,
     /// Its tools as methods.
@@ -87,7 +87,7 @@ pub struct McpState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum McpStatus {
     /// For the first time; nobody knows yet how it ends.
     Connecting,
     Connected,
@@ -96,9 +96,9 @@ pub enum Standing {
 
 /// Clones share everything.
 #[derive(Clone)]
-pub struct McpServers(Arc<Shared>);
+pub struct McpServers(Arc<McpInner>);
 
-struct Shared {
+struct McpInner {
     servers: Vec<Arc<Server>>,
     /// Are they looked after?
     started: AtomicBool,
@@ -114,7 +114,7 @@ impl McpServers {
     pub fn new(gate: &Gate, settings: Vec<McpSettings>) -> Self {
         let servers = settings.into_iter();
         let servers = servers.map(|settings| Arc::new(Server::new(gate.downgrade(), settings)));
-        McpServers(Arc::new(Shared {
+        McpServers(Arc::new(McpInner {
             servers: servers.collect(),
             started: AtomicBool::new(false),
             awaited: AtomicBool::new(false),

@@ -18,9 +18,9 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Loaded, Source, Worker, WorkerError,
+    LoadedPlugin, Source, Worker, WorkerError,
     context::Contexts,
-    described::Described,
+    described::DescriptionCache,
     environment::{Environments, InstallError, is_requirement},
     host,
     listener::PluginListener,
@@ -82,7 +82,7 @@ pub(crate) struct Inner {
     workers: Mutex<BTreeMap<String, Arc<Worker>>>,
     pub(crate) plugins: Mutex<BTreeMap<String, Plugin>>,
     pub(crate) renderer: Renderer,
-    pub(crate) described: Described,
+    pub(crate) described: DescriptionCache,
     this: Weak<Inner>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Inner {
 pub struct Plugin {
     pub source: Source,
     /// Shared: every message looks through all plugins.
-    pub loaded: Arc<Loaded>,
+    pub loaded: Arc<LoadedPlugin>,
     pub enabled: bool,
 }
 
@@ -105,7 +105,7 @@ impl Plugins {
         let plugins = Plugins(Arc::new_cyclic(|this| Inner {
             contexts: Arc::new(Contexts::new(store.clone())),
             renderer: Renderer::new(options.python.clone(), library.clone()),
-            described: Described::new(&options.data),
+            described: DescriptionCache::new(&options.data),
             options,
             gate,
             library,
@@ -180,7 +180,10 @@ impl Plugins {
     }
 
     /// Loads plugins, workers side by side, plugins of one worker in the order given.
-    pub async fn load(&self, sources: Vec<Source>) -> Vec<(Source, Result<Loaded, WorkerError>)> {
+    pub async fn load(
+        &self,
+        sources: Vec<Source>,
+    ) -> Vec<(Source, Result<LoadedPlugin, WorkerError>)> {
         let mut by_worker: BTreeMap<String, Vec<Source>> = BTreeMap::new();
         for source in sources {
             by_worker
@@ -219,7 +222,7 @@ impl Plugins {
     }
 
     /// Loads the plugin anew, all its modules fresh; `None` if there is no such plugin.
-    pub async fn reload(&self, plugin: &str) -> Option<Result<Loaded, WorkerError>> {
+    pub async fn reload(&self, plugin: &str) -> Option<Result<LoadedPlugin, WorkerError>> {
         let source = self.plugin(plugin)?.source;
         self.unload(plugin).await;
         let results = self.load(vec![source]).await;
@@ -309,7 +312,7 @@ impl Plugins {
     /// Enabled plugins with a webhook at this endpoint, by id.
     pub fn listening(&self, endpoint: &str) -> Vec<String> {
         let enabled = self.0.enabled().into_iter().map(|plugin| plugin.loaded);
-        let listens = |loaded: &Arc<Loaded>| {
+        let listens = |loaded: &Arc<LoadedPlugin>| {
             let hooks = loaded.extra.get("webhooks");
             hooks.is_some_and(|hooks| hooks.get(endpoint).is_some())
         };
@@ -483,7 +486,7 @@ impl Inner {
         &self,
         worker: &Arc<Worker>,
         source: &Source,
-        loaded: &Loaded,
+        loaded: &LoadedPlugin,
     ) -> bool {
         self.switches.load(&self.store).await;
         let disabled = self.store.settings().get::<Vec<String>>(DISABLED).await;

@@ -11,7 +11,7 @@ use callgate_gate::{AdHoc, CallRequest};
 use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::{Plugins, Worker, frame::Named};
+use crate::{Plugins, Worker, frame::NamedValues};
 
 /// A handler that is not done by then is given up.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(3600);
 type Work = Box<dyn FnOnce(Caller) -> BoxFuture<'static, Result<Value, MethodError>> + Send>;
 
 /// One piece of work, done once.
-struct Deed {
+struct RecordedWork {
     info: MethodInfo,
     work: Mutex<Option<Work>>,
 }
@@ -32,7 +32,7 @@ impl Plugins {
         worker: &Worker,
         plugin: &str,
         name: &str,
-        arguments: Named,
+        arguments: NamedValues,
         work: F,
     ) -> Result<Value, MethodError>
     where
@@ -40,7 +40,7 @@ impl Plugins {
         Running: Future<Output = Result<Value, MethodError>> + Send + 'static,
     {
         let told = |error: &dyn std::fmt::Display| MethodError::new(error.to_string());
-        let deed = Deed {
+        let deed = RecordedWork {
             info: info(plugin, name),
             work: Mutex::new(Some(Box::new(move |caller| Box::pin(work(caller))))),
         };
@@ -76,7 +76,7 @@ fn info(plugin: &str, name: &str) -> MethodInfo {
     }
 }
 
-impl Method for Deed {
+impl Method for RecordedWork {
     fn info(&self) -> &MethodInfo {
         &self.info
     }

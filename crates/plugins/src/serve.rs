@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::{Arguments, Caller, MethodError, Origin, Peer, Said, Value};
-use callgate_gate::{CallError, CallRequest, Gate, Way};
+use callgate_contract::{Arguments, Caller, MethodError, Origin, Peer, PeerMessage, Value};
+use callgate_gate::{CallError, CallRequest, Gate, PluginCallContext};
 use tracing::Instrument;
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     failure::{Failure, told},
     frame::Frame,
     identity::Identities,
-    link::{Answer, AskError, Asked, Link, Serve},
+    link::{Answer, AskError, Link, RequestHandler, WorkerRequest},
 };
 
 /// How long a worker's whole event loop may stand still for one call, unless the method itself is
@@ -25,7 +25,7 @@ use crate::{
 const BLOCKING: Duration = Duration::from_secs(2);
 
 /// Answers requests that come on `main`.
-pub(crate) fn main(gate: Gate, identities: Arc<Identities>) -> Serve {
+pub(crate) fn main(gate: Gate, identities: Arc<Identities>) -> RequestHandler {
     Arc::new(move |link, asked| {
         let (gate, identities) = (gate.clone(), identities.clone());
         Box::pin(async move {
@@ -38,7 +38,11 @@ pub(crate) fn main(gate: Gate, identities: Arc<Identities>) -> Serve {
 
 /// Answers requests that come on `lane`, whose asker blocks. While the operator is asked, or an
 /// installer is at work, nobody minds that `worker` stands still.
-pub(crate) fn lane(gate: Gate, identities: Arc<Identities>, worker: Weak<Worker>) -> Serve {
+pub(crate) fn lane(
+    gate: Gate,
+    identities: Arc<Identities>,
+    worker: Weak<Worker>,
+) -> RequestHandler {
     Arc::new(move |link, asked| {
         let (gate, identities) = (gate.clone(), identities.clone());
         let worker = worker.upgrade();
@@ -57,7 +61,7 @@ pub(crate) fn lane(gate: Gate, identities: Arc<Identities>, worker: Weak<Worker>
             let answer = call(&gate, &identities, &link, asked, true);
             let answer = match tokio::time::timeout(limit, answer).await {
                 Ok(answer) => answer,
-                Err(_) => Err(Refused {
+                Err(_) => Err(HostError {
                     kind: "TimeoutError",
                     message: format!("'{name}' was not done within {} s", limit.as_secs()),
                     hint: None,
@@ -74,7 +78,7 @@ const WORKER: &str = "worker";
 const ASKER: &str = "asker";
 
 /// Fills in who asks, where a method of the host wants to know.
-fn identify(gate: &Gate, asked: &mut Asked, worker: &str) {
+fn identify(gate: &Gate, asked: &mut WorkerRequest, worker: &str) {
     let Some(method) = gate.find(&asked.name) else {
         return;
     };
@@ -91,16 +95,16 @@ fn identify(gate: &Gate, asked: &mut Asked, worker: &str) {
     }
 }
 
-struct Refused {
+struct HostError {
     kind: &'static str,
     message: String,
     hint: Option<&'static str>,
 }
 
-fn reply(link: &Link, id: u64, answer: Result<Value, Refused>) {
+fn reply(link: &Link, id: u64, answer: Result<Value, HostError>) {
     let answer = answer.and_then(|value| match opaque(&value) {
         None => Ok(value),
-        Some(class) => Err(Refused {
+        Some(class) => Err(HostError {
             kind: "CannotPass",
             message: format!("the result holds a '{class}', which only the sandbox can open"),
             hint: None,
@@ -123,9 +127,9 @@ async fn call(
     gate: &Gate,
     identities: &Identities,
     link: &Arc<Link>,
-    mut asked: Asked,
+    mut asked: WorkerRequest,
     blocking: bool,
-) -> Result<Value, Refused> {
+) -> Result<Value, HostError> {
     let acting = identities.resolve(asked.token.as_deref(), &asked.plugin);
     identify(gate, &mut asked, identities.worker());
     let arguments = Arguments::by_name(asked.arguments);
@@ -135,7 +139,7 @@ async fn call(
         ..CallRequest::new(acting.next(), &asked.name, arguments)
     };
     let peer = peer(link.clone(), asked.id, asked.token.clone(), asked.credit);
-    let way = Way {
+    let way = PluginCallContext {
         peer: &peer,
         blocking,
     };
@@ -146,7 +150,7 @@ async fn call(
     outcome
         .await
         .map(|outcome| outcome.value)
-        .map_err(|error| Refused {
+        .map_err(|error| HostError {
             kind: kind(&error),
             hint: match error {
                 CallError::NotLeaf { .. } => Some("use `await host.call(...)`"),
@@ -180,7 +184,7 @@ fn peer(
         Box::pin(async move {
             let gone = |_| MethodError::new("the plugin's worker has ended");
             match said {
-                Said::Item(value) => {
+                PeerMessage::Item(value) => {
                     credit.acquire().await.map_err(|_| gone(()))?.forget();
                     let sent = link.send(Frame::Item { id, value });
                     sent.map_err(|error| MethodError::new(error.at("item").to_string()))?;
@@ -189,7 +193,10 @@ fn peer(
                         None => Ok(Value::Null),
                     }
                 }
-                Said::Step { name, arguments } => match link.ask(token, &name, arguments).await {
+                PeerMessage::Step { name, arguments } => match link
+                    .ask(token, &name, arguments)
+                    .await
+                {
                     Ok(Answer::Value(value) | Answer::Item(value)) => Ok(value),
                     Ok(Answer::Raised(failure)) => Err(raised(failure)),
                     Err(AskError::Unpassable(error)) => Err(MethodError::new(error.to_string())),

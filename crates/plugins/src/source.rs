@@ -44,7 +44,7 @@ impl Source {
 
 /// What a flavour made of a plugin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct LoadedPlugin {
     pub id: String,
     #[serde(default)]
     pub name: String,

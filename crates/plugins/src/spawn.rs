@@ -70,7 +70,7 @@ pub(crate) struct Order {
     pub(crate) memory: u64,
 }
 
-pub(crate) struct Spawned {
+pub(crate) struct SpawnedProcess {
     pub(crate) child: Child,
     pub(crate) main: UnixStream,
     pub(crate) lane: UnixStream,
@@ -78,7 +78,7 @@ pub(crate) struct Spawned {
     pub(crate) output: [pipe::Receiver; 2],
 }
 
-pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
+pub(crate) fn spawn(order: &Order) -> std::io::Result<SpawnedProcess> {
     let temporary = order.home.join("tmp");
     std::fs::create_dir_all(&temporary)?;
     let filters = filter::programs().map_err(std::io::Error::other)?;
@@ -134,7 +134,7 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<Spawned> {
     let text = order.to_json(&filters).to_string();
     let packet = [IoSlice::new(text.as_bytes())];
     sendmsg(&setup, &packet, &mut ancillary, SendFlags::NOSIGNAL)?;
-    Ok(Spawned {
+    Ok(SpawnedProcess {
         child,
         main: ours(main)?,
         lane: ours(lane)?,

@@ -24,7 +24,7 @@ pub struct Survey {
     /// Literal requirements of `dynamic_import_pkg`.
     pub dynamic: Vec<String>,
     /// What it needs besides packages.
-    pub needs: Vec<Need>,
+    pub needs: Vec<ExternalService>,
     /// Where rules are broken: `file:line: text`.
     pub warnings: Vec<String>,
     pub hints: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Survey {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Need {
+pub struct ExternalService {
     /// `OneBot`, `Qdrant` ...
     pub what: String,
     /// `file:line`.

@@ -9,12 +9,12 @@ use parking_lot::RwLock;
 /// The operator's setting: sessions by plugin.
 const SETTING: &str = "plugins.disabled_in";
 
-type Off = BTreeMap<String, BTreeSet<String>>;
+type DisabledSessions = BTreeMap<String, BTreeSet<String>>;
 
 /// Read by every call of a plugin's method for the length of a look; written when the operator
 /// decides.
 #[derive(Default)]
-pub(crate) struct Switches(RwLock<Option<Off>>);
+pub(crate) struct Switches(RwLock<Option<DisabledSessions>>);
 
 impl Switches {
     /// Reads what was decided, the first time.
@@ -22,7 +22,7 @@ impl Switches {
         if self.look(Option::is_some) {
             return;
         }
-        match store.settings().get::<Off>(SETTING).await {
+        match store.settings().get::<DisabledSessions>(SETTING).await {
             Ok(off) => self.change(|known| {
                 known.get_or_insert_with(|| off.unwrap_or_default());
             }),
@@ -79,11 +79,11 @@ impl Switches {
         })
     }
 
-    fn look<T>(&self, look: impl FnOnce(&Option<Off>) -> T) -> T {
+    fn look<T>(&self, look: impl FnOnce(&Option<DisabledSessions>) -> T) -> T {
         look(&self.0.read())
     }
 
-    fn change(&self, change: impl FnOnce(&mut Option<Off>)) {
+    fn change(&self, change: impl FnOnce(&mut Option<DisabledSessions>)) {
         change(&mut self.0.write());
     }
 }

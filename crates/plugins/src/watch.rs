@@ -13,13 +13,13 @@ const DEPTH: usize = 4;
 
 /// The Python and configuration files below a path, as they were at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
+pub struct FileSnapshot(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
 
-impl Look {
-    pub fn at(path: &Path) -> Look {
+impl FileSnapshot {
+    pub fn at(path: &Path) -> FileSnapshot {
         let mut files = BTreeMap::new();
         gather(path, DEPTH, &mut files);
-        Look(files)
+        FileSnapshot(files)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -52,14 +52,14 @@ mod tests {
     #[test]
     fn changes_of_python_files_are_seen() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Look::at(&folder.path().join("absent")).is_empty());
-        let before = Look::at(folder.path());
+        assert!(FileSnapshot::at(&folder.path().join("absent")).is_empty());
+        let before = FileSnapshot::at(folder.path());
         fs::write(folder.path().join("a.py"), "x").unwrap();
-        let after = Look::at(folder.path());
+        let after = FileSnapshot::at(folder.path());
         assert_ne!(before, after);
         fs::write(folder.path().join("a.txt"), "x").unwrap();
-        assert_eq!(after, Look::at(folder.path()));
+        assert_eq!(after, FileSnapshot::at(folder.path()));
         fs::write(folder.path().join("a.py"), "xy").unwrap();
-        assert_ne!(after, Look::at(folder.path()));
+        assert_ne!(after, FileSnapshot::at(folder.path()));
     }
 }

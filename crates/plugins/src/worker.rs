@@ -17,10 +17,10 @@ use tracing::Instrument;
 
 use crate::{
     Source, WorkerError,
-    frame::Named,
-    identity::{Identities, Issued},
+    frame::NamedValues,
+    identity::{Identities, IssuedToken},
     link::{Answer, Answers, AskError},
-    live::{Live, Patient},
+    live::{Patient, WorkerChannels},
     plugins::Inner,
     spawn,
 };
@@ -31,14 +31,14 @@ pub struct Worker {
     plugins: Weak<Inner>,
     identities: Arc<Identities>,
     /// A mutex held for a look.
-    state: Mutex<State>,
+    state: Mutex<WorkerState>,
     /// One start at a time; held until every plugin is loaded.
     starting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
-    current: Option<Arc<Running>>,
+struct WorkerState {
+    current: Option<Arc<RunningProcess>>,
     sources: Vec<Source>,
     /// Deaths in a row, and the last of them.
     deaths: u32,
@@ -53,8 +53,8 @@ struct State {
 }
 
 /// A process and which of the plugins it has by now.
-struct Running {
-    live: Arc<Live>,
+struct RunningProcess {
+    live: Arc<WorkerChannels>,
     /// Ids that are loaded; the flag says that no more are coming.
     loaded: watch::Sender<(Vec<String>, bool)>,
 }
@@ -124,7 +124,7 @@ impl Worker {
     pub async fn ask(
         self: &Arc<Self>,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
         caller: Option<&Caller>,
     ) -> Result<Value, WorkerError> {
         let running = self.running().await?;
@@ -136,7 +136,7 @@ impl Worker {
     pub(crate) async fn call(
         self: &Arc<Self>,
         plugin: &str,
-        arguments: Named,
+        arguments: NamedValues,
         caller: &Caller,
         progress: &Onlooker,
     ) -> Result<Value, WorkerError> {
@@ -160,13 +160,13 @@ impl Worker {
     pub async fn stream(
         self: &Arc<Self>,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
         caller: Option<&Caller>,
     ) -> Result<StepStream, WorkerError> {
         let running = self.running().await?;
         running.all_loaded().await;
         let issued = self.issue(caller, &self.span(step));
-        let token = issued.as_ref().map(Issued::bytes);
+        let token = issued.as_ref().map(IssuedToken::bytes);
         match running.live.main.stream(token, step, arguments) {
             Ok(answers) => Ok(StepStream {
                 answers,
@@ -180,14 +180,14 @@ impl Worker {
 
     async fn ask_live(
         &self,
-        live: &Live,
+        live: &WorkerChannels,
         step: &str,
-        arguments: Named,
+        arguments: NamedValues,
         caller: Option<&Caller>,
     ) -> Result<Value, WorkerError> {
         let span = self.span(step);
         let issued = self.issue(caller, &span);
-        let token = issued.as_ref().map(Issued::bytes);
+        let token = issued.as_ref().map(IssuedToken::bytes);
         let answer = live.main.ask(token, step, arguments).instrument(span);
         self.settled(live, answer.await).await
     }
@@ -198,7 +198,7 @@ impl Worker {
     }
 
     /// For a step that is no call, whose progress nobody has asked for.
-    fn issue(&self, caller: Option<&Caller>, span: &tracing::Span) -> Option<Issued> {
+    fn issue(&self, caller: Option<&Caller>, span: &tracing::Span) -> Option<IssuedToken> {
         let caller = caller?;
         let issued = self.identities.issue(caller, Onlooker::default(), span);
         Some(issued)
@@ -206,7 +206,7 @@ impl Worker {
 
     async fn settled(
         &self,
-        live: &Live,
+        live: &WorkerChannels,
         answer: Result<Answer, AskError>,
     ) -> Result<Value, WorkerError> {
         match answer {
@@ -216,7 +216,7 @@ impl Worker {
         }
     }
 
-    async fn explain(&self, live: &Live, error: AskError) -> WorkerError {
+    async fn explain(&self, live: &WorkerChannels, error: AskError) -> WorkerError {
         match error {
             AskError::Unpassable(error) => WorkerError::Unpassable(error.to_string()),
             AskError::Closed => WorkerError::Ended {
@@ -238,7 +238,7 @@ impl Worker {
         })
     }
 
-    fn current(&self) -> Option<Arc<Running>> {
+    fn current(&self) -> Option<Arc<RunningProcess>> {
         let state = self.state.lock();
         state.current.clone().filter(|it| !it.live.is_over())
     }
@@ -256,9 +256,9 @@ impl Drop for Worker {
 pub struct StepStream {
     answers: Answers,
     worker: Arc<Worker>,
-    live: Arc<Live>,
+    live: Arc<WorkerChannels>,
     /// What the step's code does meanwhile is done in this name.
-    _issued: Option<Issued>,
+    _issued: Option<IssuedToken>,
 }
 
 impl StepStream {
@@ -273,7 +273,7 @@ impl StepStream {
     }
 }
 
-impl Running {
+impl RunningProcess {
     /// False if it will not be.
     async fn is_loaded(&self, plugin: &str) -> bool {
         let has = |ids: &[String]| ids.iter().any(|id| id == plugin);

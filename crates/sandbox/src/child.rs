@@ -66,9 +66,9 @@ impl Child {
     }
 
     /// Holds the child still until the guard is dropped.
-    pub(crate) fn hold(&self) -> Held<'_> {
+    pub(crate) fn hold(&self) -> PauseGuard<'_> {
         let _ = pidfd_send_signal(&self.pidfd, Signal::STOP);
-        Held(&self.pidfd)
+        PauseGuard(&self.pidfd)
     }
 
     /// Address space that a child has before it does anything: libraries and the interpreter.
@@ -105,9 +105,9 @@ impl Child {
     }
 }
 
-pub(crate) struct Held<'a>(&'a OwnedFd);
+pub(crate) struct PauseGuard<'a>(&'a OwnedFd);
 
-impl Drop for Held<'_> {
+impl Drop for PauseGuard<'_> {
     fn drop(&mut self) {
         let _ = pidfd_send_signal(self.0, Signal::CONT);
     }

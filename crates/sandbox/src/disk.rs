@@ -8,7 +8,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::unlinked::Unlinked;
+use crate::unlinked::UnlinkedFiles;
 
 /// More entries than this count as a full disk: they cost inodes, and time to walk.
 const MAX_ENTRIES: usize = 20_000;
@@ -20,7 +20,7 @@ const UNCOUNTABLE: usize = 2 * MAX_ENTRIES;
 const MAX_DEPTH: usize = 32;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
+pub(crate) struct DiskUsage {
     bytes: u64,
     entries: usize,
     /// There is more than was counted: folders too deep or closed to us, or files without a name.
@@ -28,17 +28,17 @@ pub(crate) struct Usage {
     unseen: bool,
 }
 
-impl Usage {
+impl DiskUsage {
     /// What a session may hold.
-    pub(crate) fn limit(bytes: u64) -> Usage {
-        Usage {
+    pub(crate) fn limit(bytes: u64) -> DiskUsage {
+        DiskUsage {
             bytes,
             entries: MAX_ENTRIES,
             unseen: false,
         }
     }
 
-    pub(crate) fn exceeds(self, limit: Usage) -> bool {
+    pub(crate) fn exceeds(self, limit: DiskUsage) -> bool {
         self.bytes > limit.bytes
             || self.entries > limit.entries
             || self.entries >= UNCOUNTABLE
@@ -46,8 +46,8 @@ impl Usage {
     }
 
     /// The larger of both, each in its own respect.
-    pub(crate) fn or(self, other: Usage) -> Usage {
-        Usage {
+    pub(crate) fn or(self, other: DiskUsage) -> DiskUsage {
+        DiskUsage {
             bytes: self.bytes.max(other.bytes),
             entries: self.entries.max(other.entries),
             unseen: self.unseen || other.unseen,
@@ -55,14 +55,14 @@ impl Usage {
     }
 
     /// With what the run holds outside all folders.
-    pub(crate) fn and(mut self, unlinked: Unlinked) -> Usage {
+    pub(crate) fn and(mut self, unlinked: UnlinkedFiles) -> DiskUsage {
         self.bytes += unlinked.bytes;
         self.unseen |= unlinked.unseen;
         self
     }
 
     /// Bytes left until `limit`; none where it is exceeded in whatever respect.
-    pub(crate) fn left(self, limit: Usage) -> Option<u64> {
+    pub(crate) fn left(self, limit: DiskUsage) -> Option<u64> {
         (!self.exceeds(limit)).then(|| limit.bytes - self.bytes)
     }
 }
@@ -80,8 +80,8 @@ impl Folder {
     }
 
     /// What lies below, as far as it can be seen: entries vanish while the run goes on.
-    pub(crate) fn usage(&self) -> Usage {
-        let mut usage = Usage::default();
+    pub(crate) fn usage(&self) -> DiskUsage {
+        let mut usage = DiskUsage::default();
         let root = openat(&self.0, c".", OPEN, Mode::empty());
         // Depth first: siblings wait as entries not yet read, not as open descriptors.
         let mut path: Vec<Dir> = root.and_then(Dir::new).into_iter().collect();
@@ -103,7 +103,7 @@ impl Folder {
 }
 
 /// Adds one entry; the folder it is, if it is one.
-fn count(folder: &Dir, name: &CStr, usage: &mut Usage) -> Option<Dir> {
+fn count(folder: &Dir, name: &CStr, usage: &mut DiskUsage) -> Option<Dir> {
     if matches!(name.to_bytes(), b"." | b"..") {
         return None;
     }
@@ -134,9 +134,9 @@ mod tests {
         let usage = Folder::open(root.path()).unwrap().usage();
         assert_eq!(usage.entries, 3);
         assert!((1 << 20..2 << 20).contains(&usage.bytes), "{usage:?}");
-        assert!(usage.exceeds(Usage::limit(1 << 19)));
-        assert!(!usage.exceeds(Usage::limit(4 << 20)));
-        assert!(!usage.exceeds(Usage::limit(1 << 19).or(usage)));
+        assert!(usage.exceeds(DiskUsage::limit(1 << 19)));
+        assert!(!usage.exceeds(DiskUsage::limit(4 << 20)));
+        assert!(!usage.exceeds(DiskUsage::limit(1 << 19).or(usage)));
     }
 
     #[test]
@@ -152,6 +152,6 @@ mod tests {
         assert!(usage.bytes >= 1 << 20);
 
         std::fs::create_dir_all(root.path().join("x/".repeat(40))).unwrap();
-        assert!(folder.usage().exceeds(Usage::limit(1 << 30)));
+        assert!(folder.usage().exceeds(DiskUsage::limit(1 << 30)));
     }
 }

@@ -66,7 +66,7 @@ const UID_COUNT: u32 = 65_536;
 const SCRATCH: u64 = 64 << 20;
 
 /// A zygote that is warm and waits for requests.
-pub(crate) struct Launched {
+pub(crate) struct WarmZygote {
     pub(crate) control: Arc<OwnedFd>,
     /// It maps a range of users, one for each session.
     pub(crate) many_users: bool,
@@ -75,14 +75,14 @@ pub(crate) struct Launched {
     _cgroup: Option<Cgroup>,
 }
 
-impl Launched {
+impl WarmZygote {
     pub(crate) fn wait(&mut self) {
         let _ = self.process.wait();
     }
 }
 
 /// Blocks until the process is warm. To be called from a thread that outlives it.
-pub(crate) fn launch(options: &JailOptions) -> Result<Launched, SandboxError> {
+pub(crate) fn launch(options: &JailOptions) -> Result<WarmZygote, SandboxError> {
     let failed = |what: &str, error: &dyn std::fmt::Display| {
         SandboxError::Failed(format!("{what}: {error}"))
     };
@@ -124,7 +124,7 @@ pub(crate) fn launch(options: &JailOptions) -> Result<Launched, SandboxError> {
         let hint = probe::hint(&reason);
         return Err(SandboxError::Unavailable { reason, hint });
     }
-    Ok(Launched {
+    Ok(WarmZygote {
         control: Arc::new(control),
         many_users,
         process,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use callgate_contract::OutputListener;
 
-pub(crate) struct Output {
+pub(crate) struct OutputBuffer {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     half: usize,
@@ -15,9 +15,9 @@ pub(crate) struct Output {
     unfinished: Vec<u8>,
 }
 
-impl Output {
+impl OutputBuffer {
     pub(crate) fn new(kept: usize, listener: Option<OutputListener>) -> Self {
-        Output {
+        OutputBuffer {
             head: Vec::new(),
             tail: VecDeque::new(),
             half: kept / 2,
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn head_and_tail_are_kept() {
-        let mut output = Output::new(8, None);
+        let mut output = OutputBuffer::new(8, None);
         for chunk in [b"abc".as_slice(), b"defgh", b"ijklmnop"] {
             output.push(chunk);
         }
@@ -93,7 +93,7 @@ mod tests {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let sink = heard.clone();
         let listener = move |text: &str| sink.lock().unwrap().push(text.to_owned());
-        let mut output = Output::new(100, Some(Box::new(listener)));
+        let mut output = OutputBuffer::new(100, Some(Box::new(listener)));
         let bytes = "a门b".as_bytes();
         output.push(&bytes[..2]);
         output.push(&bytes[2..]);

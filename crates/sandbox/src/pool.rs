@@ -26,12 +26,12 @@ pub(crate) struct Pool {
     options: JailOptions,
     /// Run threads take children, the zygote's thread adds them: a mutex and a condition, held for
     /// queue operations and, where there is no living zygote, for the start of one.
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     added: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     zygote: Option<Arc<Zygote>>,
     born: Option<Instant>,
     runs: u64,
@@ -97,7 +97,7 @@ impl Pool {
         }
     }
 
-    fn next_child(self: &Arc<Self>, state: &mut State) -> Result<Option<Child>, SandboxError> {
+    fn next_child(self: &Arc<Self>, state: &mut PoolState) -> Result<Option<Child>, SandboxError> {
         self.ensure_zygote(state)?;
         while let Some(child) = state.waiting.pop_front() {
             if child.exit.get().is_none() {
@@ -127,7 +127,7 @@ impl Pool {
             .collect()
     }
 
-    fn ensure_zygote(&self, state: &mut State) -> Result<(), SandboxError> {
+    fn ensure_zygote(&self, state: &mut PoolState) -> Result<(), SandboxError> {
         match &state.zygote {
             Some(zygote) if !zygote.is_dead() => {}
             _ => state.take_over(Zygote::start(&self.options)?),
@@ -136,7 +136,7 @@ impl Pool {
     }
 
     /// Has the next zygote warmed in the background once this one is old; runs go on meanwhile.
-    fn renew(self: &Arc<Self>, state: &mut State) {
+    fn renew(self: &Arc<Self>, state: &mut PoolState) {
         let old = state.born.is_some_and(|born| born.elapsed() > RECYCLE_AGE);
         if state.renewing || !old && state.runs < RECYCLE_RUNS {
             return;
@@ -162,7 +162,7 @@ impl Pool {
         state.renewing = spawned.is_ok();
     }
 
-    fn refill(self: &Arc<Self>, state: &mut State) -> Result<(), SandboxError> {
+    fn refill(self: &Arc<Self>, state: &mut PoolState) -> Result<(), SandboxError> {
         let Some(zygote) = &state.zygote else {
             return Ok(());
         };
@@ -190,7 +190,7 @@ impl Pool {
     }
 }
 
-impl State {
+impl PoolState {
     /// The children of the zygote before are used up, those waiting and those running: each keeps
     /// it alive until it ends.
     fn take_over(&mut self, zygote: Arc<Zygote>) {

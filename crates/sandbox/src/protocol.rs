@@ -19,15 +19,15 @@ const BUSY: u8 = 0x40;
 
 /// What a run says.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum GuestMessage {
     Call(CodeCall),
     /// A call whose arguments cannot be passed; it is answered with the reason.
     BadCall(String),
-    Done(Done),
+    Done(GuestResult),
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct GuestResult {
     pub(crate) stop: Option<Stop>,
     pub(crate) error: Option<String>,
     pub(crate) line: Option<u32>,
@@ -38,10 +38,10 @@ pub(crate) struct Done {
 /// The run broke the protocol. It is killed.
 #[derive(Debug, thiserror::Error)]
 #[error("the code broke the call protocol: {0}")]
-pub(crate) struct Broken(String);
+pub(crate) struct ProtocolError(String);
 
-fn broken(what: impl std::fmt::Display) -> Broken {
-    Broken(what.to_string())
+fn broken(what: impl std::fmt::Display) -> ProtocolError {
+    ProtocolError(what.to_string())
 }
 
 pub(crate) fn write_init(out: &mut Vec<u8>, spec: &RunSpec) -> Result<(), CodecError> {
@@ -83,22 +83,24 @@ pub(crate) fn write_reply(out: &mut Vec<u8>, reply: &CodeReply, busy: bool) {
 }
 
 /// Reads a frame of the run; `expected` is the sequence its next call must have.
-pub(crate) fn read(frame: Frame<'_>, expected: u64) -> Result<Said, Broken> {
+pub(crate) fn read(frame: Frame<'_>, expected: u64) -> Result<GuestMessage, ProtocolError> {
     match frame.kind {
         CALL => read_call(frame.body, expected),
         DONE => match codec::decode(frame.body).map_err(broken)? {
-            Value::Dict(fields) => Ok(Said::Done(read_done(fields))),
+            Value::Dict(fields) => Ok(GuestMessage::Done(read_done(fields))),
             _ => Err(broken("a malformed end")),
         },
         kind => Err(broken(format!("an unknown frame {kind}"))),
     }
 }
 
-fn read_call(body: &[u8], expected: u64) -> Result<Said, Broken> {
+fn read_call(body: &[u8], expected: u64) -> Result<GuestMessage, ProtocolError> {
     let call = match codec::decode(body) {
         Ok(call) => call,
         // Well framed but not passable: the caller's mistake, which it should read.
-        Err(error) if error.place().is_some() => return Ok(Said::BadCall(in_words(&error))),
+        Err(error) if error.place().is_some() => {
+            return Ok(GuestMessage::BadCall(in_words(&error)));
+        }
         Err(error) => return Err(broken(error)),
     };
     let Value::Tuple(fields) = call else {
@@ -128,7 +130,7 @@ fn read_call(body: &[u8], expected: u64) -> Result<Said, Broken> {
         _ => Err(broken("an argument name that is not text")),
     };
     let named: Result<_, _> = named.into_iter().map(text_key).collect();
-    Ok(Said::Call(CodeCall {
+    Ok(GuestMessage::Call(CodeCall {
         sequence: expected,
         method,
         arguments: Arguments {
@@ -160,8 +162,8 @@ fn read_clocks(readings: Vec<Value>) -> Vec<i64> {
 }
 
 /// Unknown or ill-typed fields are left out: the code can only mislead about itself.
-fn read_done(fields: Vec<(Value, Value)>) -> Done {
-    let mut done = Done::default();
+fn read_done(fields: Vec<(Value, Value)>) -> GuestResult {
+    let mut done = GuestResult::default();
     for (key, value) in fields {
         match (key.as_str(), value) {
             (Some("stop"), Value::Str(stop)) => {

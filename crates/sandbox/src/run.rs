@@ -19,12 +19,12 @@ use callgate_contract::{
 
 use crate::{
     child::Child,
-    disk::{Folder, Usage},
-    output::Output,
+    disk::{DiskUsage, Folder},
+    output::OutputBuffer,
     pool::Pool,
-    protocol::{self, Done},
+    protocol::{self, GuestResult},
     slots::{Slot, Slots},
-    verdict::{Verdict, judge},
+    verdict::{RunVerdict, judge},
     wire::{Lease, as_bytes},
 };
 
@@ -60,12 +60,12 @@ pub(crate) fn drive(
     let mut cancelled = pin!(spec.cancel.clone().cancelled_owned());
     let _ = cancelled.as_mut().poll(&mut Context::from_waker(&waker));
     let now = Instant::now();
-    let mut run = Run {
+    let mut run = ActiveRun {
         pool,
         waker,
-        output: Output::new(spec.limits.output_kept, spec.output.take()),
+        output: OutputBuffer::new(spec.limits.output_kept, spec.output.take()),
         // A session that is over its limit may still run, to tidy up, but not grow.
-        disk_limit: Usage::limit(spec.limits.disk).or(before),
+        disk_limit: DiskUsage::limit(spec.limits.disk).or(before),
         limits: spec.limits,
         cancel: spec.cancel,
         child,
@@ -95,7 +95,7 @@ pub(crate) fn drive(
     run.report()
 }
 
-fn lease_of(spec: &RunSpec, child: &Child, before: Usage) -> Lease {
+fn lease_of(spec: &RunSpec, child: &Child, before: DiskUsage) -> Lease {
     let mut folder = [0; 36];
     spec.folders.id.hyphenated().encode_lower(&mut folder);
     let many_users = child.many_users();
@@ -110,13 +110,13 @@ fn lease_of(spec: &RunSpec, child: &Child, before: Usage) -> Lease {
         memory: child.base_memory() + spec.limits.memory,
         cpu_seconds: spec.limits.cpu.as_secs().max(1),
         file_size: before
-            .left(Usage::limit(spec.limits.disk))
+            .left(DiskUsage::limit(spec.limits.disk))
             .map_or(0, |left| left.max(SMALLEST_FILE_LIMIT)),
         threads: threads.into(),
     }
 }
 
-struct Run<'a> {
+struct ActiveRun<'a> {
     pool: &'a Arc<Pool>,
     child: Child,
     limits: Limits,
@@ -127,32 +127,32 @@ struct Run<'a> {
     host: HostCall,
     waker: Waker,
     folder: Folder,
-    disk_limit: Usage,
+    disk_limit: DiskUsage,
     reader: FrameReader,
     outgoing: Vec<u8>,
-    output: Output,
+    output: OutputBuffer,
     leased: bool,
     calls: u64,
-    pending: Option<Pending>,
+    pending: Option<PendingAnswer>,
     started: Instant,
     in_host: Duration,
     answered: bool,
     next_sample: Instant,
     slow_to_count: bool,
     must_end: Option<Instant>,
-    verdict: Option<Verdict>,
-    done: Option<Done>,
+    verdict: Option<RunVerdict>,
+    done: Option<GuestResult>,
     calls_open: bool,
     output_open: bool,
     killed: bool,
 }
 
-struct Pending {
+struct PendingAnswer {
     answer: BoxFuture<'static, CodeReply>,
     since: Instant,
 }
 
-impl Run<'_> {
+impl ActiveRun<'_> {
     fn run_out(&mut self) {
         loop {
             self.flush();

@@ -13,17 +13,17 @@ const SHARED: &[u8] = b"/app/shared/";
 const DELETED: &[u8] = b" (deleted)";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unlinked {
+pub(crate) struct UnlinkedFiles {
     pub(crate) bytes: u64,
     /// A file is mapped and no longer open: its size is not to be seen.
     pub(crate) unseen: bool,
 }
 
 /// What `process` holds; nothing once it is gone.
-pub(crate) fn unlinked(process: i32) -> Unlinked {
+pub(crate) fn unlinked(process: i32) -> UnlinkedFiles {
     let open = open_files(process);
     let mapped = mapped_files(process);
-    Unlinked {
+    UnlinkedFiles {
         bytes: open.values().sum(),
         unseen: mapped.iter().any(|inode| !open.contains_key(inode)),
     }

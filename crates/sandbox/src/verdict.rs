@@ -3,20 +3,20 @@
 
 use callgate_contract::{Limits, Stop};
 
-use crate::{protocol::Done, wire::Event};
+use crate::{protocol::GuestResult, wire::Event};
 
-pub(crate) struct Verdict {
+pub(crate) struct RunVerdict {
     pub(crate) stop: Stop,
     pub(crate) error: Option<String>,
 }
 
-impl Verdict {
+impl RunVerdict {
     pub(crate) fn quiet(stop: Stop) -> Self {
-        Verdict { stop, error: None }
+        RunVerdict { stop, error: None }
     }
 
     pub(crate) fn because(stop: Stop, reason: String) -> Self {
-        Verdict {
+        RunVerdict {
             stop,
             error: Some(reason),
         }
@@ -24,41 +24,41 @@ impl Verdict {
 }
 
 pub(crate) fn judge(
-    host: Option<Verdict>,
-    done: &Done,
+    host: Option<RunVerdict>,
+    done: &GuestResult,
     exit: Option<Event>,
     limits: &Limits,
-) -> Verdict {
+) -> RunVerdict {
     if let Some(verdict) = host {
         return verdict;
     }
     if let Some(stop) = done.stop {
-        return Verdict {
+        return RunVerdict {
             stop,
             error: done.error.clone(),
         };
     }
     match exit {
         Some(exit) => by_status(exit, limits),
-        None => Verdict::because(Stop::Killed, "the process could not be ended".into()),
+        None => RunVerdict::because(Stop::Killed, "the process could not be ended".into()),
     }
 }
 
 /// The code ended its process without saying how the run went.
-fn by_status(exit: Event, limits: &Limits) -> Verdict {
+fn by_status(exit: Event, limits: &Limits) -> RunVerdict {
     let signal = exit.status & 0x7f;
     let cpu_seconds = exit.cpu_micros / 1_000_000;
     match signal {
         0 => match exit.status >> 8 & 0xff {
-            0 => Verdict::quiet(Stop::Finished),
-            9 => Verdict::quiet(Stop::Inspect),
-            status => Verdict::because(Stop::Error, format!("exited with status {status}")),
+            0 => RunVerdict::quiet(Stop::Finished),
+            9 => RunVerdict::quiet(Stop::Inspect),
+            status => RunVerdict::because(Stop::Error, format!("exited with status {status}")),
         },
         libc::SIGKILL | libc::SIGXCPU if cpu_seconds + 1 >= limits.cpu.as_secs() => {
             let limit = limits.cpu.as_secs();
-            Verdict::because(Stop::Timeout, format!("used {limit} s of CPU time"))
+            RunVerdict::because(Stop::Timeout, format!("used {limit} s of CPU time"))
         }
-        libc::SIGSYS => Verdict::because(Stop::Killed, "made a forbidden system call".into()),
-        signal => Verdict::because(Stop::Killed, format!("killed by signal {signal}")),
+        libc::SIGSYS => RunVerdict::because(Stop::Killed, "made a forbidden system call".into()),
+        signal => RunVerdict::because(Stop::Killed, format!("killed by signal {signal}")),
     }
 }

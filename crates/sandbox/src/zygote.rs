@@ -24,7 +24,7 @@ use rustix::{
 use crate::{
     JailOptions,
     child::{Child, Exit},
-    launch::{Launched, launch},
+    launch::{WarmZygote, launch},
     packets::{receive, send_with},
     wire::{EXITED, Event, REFUSED, STARTED, Spawn, as_bytes, from_bytes},
 };
@@ -38,14 +38,14 @@ pub(crate) struct Zygote {
     dead: AtomicBool,
     /// Children asked for or running, by id. A mutex because spawning threads add and the
     /// listening thread removes; held for a map operation only.
-    children: Mutex<HashMap<u64, Waiting>>,
+    children: Mutex<HashMap<u64, ZygoteJob>>,
     /// Joined when the last handle goes, so that nothing of the zygote is left then. A mutex
     /// because it is known only after the thread has made the zygote.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What a child that was asked for will be made of, and what it is once it runs.
-enum Waiting {
+enum ZygoteJob {
     Start {
         calls: OwnedFd,
         output: OwnedFd,
@@ -85,7 +85,7 @@ impl Zygote {
         started
     }
 
-    fn new(launched: &Launched) -> Zygote {
+    fn new(launched: &WarmZygote) -> Zygote {
         Zygote {
             control: launched.control.clone(),
             many_users: launched.many_users,
@@ -120,7 +120,7 @@ impl Zygote {
         fcntl_setfl(&output, OFlags::NONBLOCK).map_err(failed)?;
 
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let waiting = Waiting::Start {
+        let waiting = ZygoteJob::Start {
             calls,
             output,
             ready: Box::new(ready),
@@ -149,7 +149,7 @@ impl Zygote {
         match (event.kind, waiting, pidfd) {
             (
                 STARTED,
-                Some(Waiting::Start {
+                Some(ZygoteJob::Start {
                     calls,
                     output,
                     ready,
@@ -161,10 +161,10 @@ impl Zygote {
                 };
                 self.children
                     .lock()
-                    .insert(event.id, Waiting::End(exit.clone()));
+                    .insert(event.id, ZygoteJob::End(exit.clone()));
                 ready(Child::new((calls, output, pidfd), exit, self.clone()));
             }
-            (EXITED, Some(Waiting::End(exit)), _) => exit.set(event),
+            (EXITED, Some(ZygoteJob::End(exit)), _) => exit.set(event),
             (REFUSED, _, _) => {
                 tracing::warn!(errno = event.status, "zygote could not clone a child")
             }
@@ -208,7 +208,7 @@ fn listen_to(control: &OwnedFd, zygote: &Weak<Zygote>) {
                 // Whoever waits for a child of this zygote must not wait for ever.
                 let children = std::mem::take(&mut *zygote.children.lock());
                 for (id, waiting) in children {
-                    if let Waiting::End(exit) = waiting {
+                    if let ZygoteJob::End(exit) = waiting {
                         exit.set(Event {
                             id,
                             kind: EXITED,

@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 use tokio::{task::JoinHandle, time::Instant};
 
 use crate::Surfaces;
-use mcp::Lines;
+use mcp::McpChannels;
 use visitors::ActiveRequests;
 
 /// How long an owner may hold the lock and not answer: it has just begun, or is about to end.
@@ -52,10 +52,10 @@ pub struct Client {
     purpose: Purpose,
     notice: Notice,
     /// `None`: another process owns the directory.
-    inside: Option<Inside>,
+    inside: Option<InProcess>,
 }
 
-struct Inside {
+struct InProcess {
     surfaces: Surfaces,
     visitors: Arc<ActiveRequests>,
     /// Serves the socket until the door closes; it also keeps the lock.
@@ -261,7 +261,7 @@ async fn enter(
     settings: &Settings,
     purpose: Purpose,
     notice: Notice,
-) -> Result<Option<Inside>, ServiceError> {
+) -> Result<Option<InProcess>, ServiceError> {
     let owner = match Owner::acquire(&settings.data) {
         Ok(owner) => Arc::new(owner),
         Err(OwnerError::Held(_)) => return Ok(None),
@@ -280,7 +280,7 @@ async fn enter(
     if purpose == Purpose::Talk {
         surfaces.service.recover_turns().await?;
     }
-    Ok(Some(Inside {
+    Ok(Some(InProcess {
         surfaces,
         visitors,
         serving,
@@ -298,7 +298,7 @@ pub async fn recover_runs(service: &Service, notice: Notice) -> Result<(), Servi
 }
 
 fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<ActiveRequests>) -> JoinHandle<()> {
-    let lines = Arc::new(Lines::default());
+    let lines = Arc::new(McpChannels::default());
     let handler: Handler = Arc::new(move |request, events| {
         let (surfaces, visitors, lines) = (surfaces.clone(), visitors.clone(), lines.clone());
         Box::pin(async move {

@@ -24,25 +24,25 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use callgate_service::Remote;
 use handler::Handler;
-use who::Who;
+use who::ClientIdentity;
 
 pub(crate) use http::routes;
 
 /// Clones share everything.
 #[derive(Clone)]
-pub struct Mcp(Arc<Shared>);
+pub struct Mcp(Arc<McpInner>);
 
-struct Shared {
+struct McpInner {
     /// Store and gate, and whether methods are still on their way.
     remote: Remote,
-    http: http::Sessions,
+    http: http::SessionOwners,
 }
 
 impl Mcp {
     pub fn new(remote: Remote) -> Self {
-        Mcp(Arc::new(Shared {
+        Mcp(Arc::new(McpInner {
             remote,
-            http: http::Sessions::default(),
+            http: http::SessionOwners::default(),
         }))
     }
 
@@ -53,7 +53,7 @@ impl Mcp {
         read: impl AsyncRead + Send + Unpin + 'static,
         write: impl AsyncWrite + Send + Unpin + 'static,
     ) -> io::Result<()> {
-        let handler = Handler::new(self.clone(), Some(Who::operator()));
+        let handler = Handler::new(self.clone(), Some(ClientIdentity::operator()));
         let serving = handler.serve((read, write)).await;
         let serving = serving.map_err(io::Error::other)?;
         serving.waiting().await.map_err(io::Error::other)?;

@@ -40,9 +40,9 @@ const LARGEST: usize = 32 << 20;
 
 /// Clones share everything.
 #[derive(Clone)]
-pub struct OpenAi(Arc<Shared>);
+pub struct OpenAi(Arc<OpenAiInner>);
 
-struct Shared {
+struct OpenAiInner {
     store: Store,
     fetch: Fetch,
     rates: Rates,
@@ -54,7 +54,7 @@ struct Shared {
 impl OpenAi {
     /// `fetch` is the one way to what a URL from a stranger names.
     pub fn new(store: Store, fetch: Fetch) -> Self {
-        OpenAi(Arc::new(Shared {
+        OpenAi(Arc::new(OpenAiInner {
             store,
             fetch,
             rates: Rates::new(access::BURST, access::PER_SECOND),

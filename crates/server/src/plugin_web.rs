@@ -175,14 +175,14 @@ async fn visit(
     }
 }
 
-type Failed = Box<dyn std::error::Error + Send + Sync>;
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 async fn forward(
     stream: UnixStream,
     mut request: Request,
     inside: &str,
     access: &Access,
-) -> Result<Response, Failed> {
+) -> Result<Response, BoxError> {
     let upgraded = wants_socket(request.headers()).then(|| hyper::upgrade::on(&mut request));
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake::<_, Body>(TokioIo::new(stream)).await?;
@@ -235,7 +235,7 @@ fn wants_socket(headers: &HeaderMap) -> bool {
 }
 
 /// Until one side ends, or the key by which it was opened is revoked.
-async fn join(outer: OnUpgrade, inner: OnUpgrade, key: &KeyHandle) -> Result<(), Failed> {
+async fn join(outer: OnUpgrade, inner: OnUpgrade, key: &KeyHandle) -> Result<(), BoxError> {
     let joined = async {
         let (outer, inner) = tokio::try_join!(outer, inner)?;
         let (mut outer, mut inner) = (TokioIo::new(outer), TokioIo::new(inner));

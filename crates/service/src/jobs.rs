@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{JobNews, Live, News, ServiceError, operations::InstalledPlugin};
+use crate::{JobNews, Live, News, ServiceError, operations::InstallResult};
 
 /// Jobs that are remembered, and lines of each.
 const JOBS: usize = 50;
 const LINES: usize = 500;
 
 /// Told what happens at the moment.
-pub type Say = dyn Fn(&str) + Send + Sync;
+pub type ProgressFn = dyn Fn(&str) + Send + Sync;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -42,7 +42,7 @@ pub struct Job {
     pub state: JobState,
     /// What it said, the newest last.
     pub lines: VecDeque<String>,
-    pub result: Option<InstalledPlugin>,
+    pub result: Option<InstallResult>,
     pub error: Option<JobError>,
     #[schemars(with = "String")]
     pub started_at: Timestamp,
@@ -86,10 +86,10 @@ impl Jobs {
         &self,
         kind: JobKind,
         title: String,
-        work: impl FnOnce(Arc<Say>) -> Working,
+        work: impl FnOnce(Arc<ProgressFn>) -> Working,
     ) -> Job
     where
-        Working: Future<Output = Result<InstalledPlugin, ServiceError>> + Send + 'static,
+        Working: Future<Output = Result<InstallResult, ServiceError>> + Send + 'static,
     {
         let job = Job {
             id: Uuid::now_v7().to_string(),
@@ -142,7 +142,7 @@ impl Jobs {
         });
     }
 
-    fn end(&self, id: &str, result: Result<InstalledPlugin, ServiceError>) {
+    fn end(&self, id: &str, result: Result<InstallResult, ServiceError>) {
         self.change(id, None, |job| {
             job.ended_at = Some(Timestamp::now());
             job.state = match result {

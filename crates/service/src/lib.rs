@@ -27,13 +27,13 @@ pub use clock::keep_time;
 pub use doctor::examine;
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
 pub use jobs::{Job, JobError, JobKind, JobState};
-pub(crate) use jobs::{Jobs, Say};
+pub(crate) use jobs::{Jobs, ProgressFn};
 pub use live::{
-    AnyEvent, Event, EventEnvelope, EventFilter, EventListener, JobNews, Listening, Live, News,
-    RunNews, StreamEvent, Subscription, Topic, Topics,
+    AnyEvent, Event, EventEnvelope, EventFilter, EventListener, EventSubscription, JobNews, Live,
+    News, RunNews, StreamEvent, Subscription, Topic, Topics,
 };
 pub use logs::{Level, LogLine, Logs};
-pub use metrics::{Counted, Metrics, Now};
+pub use metrics::{CountedSandbox, Gauges, Metrics};
 pub use operation::{NamedOperation, Operation, read as read_operation};
 pub use principal::{Capability, Principal};
 pub use remote::Remote;

@@ -137,7 +137,7 @@ pub enum StreamEvent {
 }
 
 /// While it lives, its ear hears.
-pub struct Listening {
+pub struct EventSubscription {
     number: u64,
     live: Arc<Live>,
 }
@@ -153,14 +153,18 @@ impl Default for Live {
 }
 
 impl Live {
-    pub fn listen(self: &Arc<Self>, session: &SessionKey, hear: EventListener) -> Listening {
+    pub fn listen(
+        self: &Arc<Self>,
+        session: &SessionKey,
+        hear: EventListener,
+    ) -> EventSubscription {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.told.lock().ears.push(SessionListener {
             number,
             session: session.clone(),
             hear,
         });
-        Listening {
+        EventSubscription {
             number,
             live: Arc::clone(self),
         }
@@ -285,7 +289,7 @@ impl Ring {
     }
 }
 
-impl Drop for Listening {
+impl Drop for EventSubscription {
     fn drop(&mut self) {
         let mut told = self.live.told.lock();
         told.ears.retain(|ear| ear.number != self.number);

@@ -47,7 +47,7 @@ pub struct LogLine {
 
 /// Clones share everything.
 #[derive(Clone, Default)]
-pub struct Logs(Arc<Shared>);
+pub struct Logs(Arc<LogsInner>);
 
 impl std::fmt::Debug for Logs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Logs {
 }
 
 #[derive(Default)]
-struct Shared {
+struct LogsInner {
     /// A mutex held for a push or a look: any thread may write a line.
     kept: Mutex<KeptLines>,
     live: OnceLock<Arc<Live>>,

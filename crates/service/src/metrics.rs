@@ -17,7 +17,7 @@ use callgate_contract::{
     BoxFuture, HostCall, Listener, ModelReply, Points, Report, RunSpec, Sandbox, SandboxError,
     Surface, TurnFacts,
 };
-use callgate_gate::{Gate, Made};
+use callgate_gate::{CompletedCall, Gate};
 use callgate_store::Store;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::json;
@@ -54,7 +54,7 @@ type Labels = Vec<String>;
 
 /// What is so at this moment.
 #[derive(Clone, Debug, Default)]
-pub struct Now {
+pub struct Gauges {
     /// Warm processes.
     pub waiting: usize,
     pub clients: usize,
@@ -83,7 +83,7 @@ impl Metrics {
         });
     }
 
-    fn called(&self, made: &Made<'_>) {
+    fn called(&self, made: &CompletedCall<'_>) {
         let labels = vec![
             from(made.surface).to_owned(),
             made.method.unwrap_or("unknown").to_owned(),
@@ -108,7 +108,7 @@ impl Metrics {
     }
 
     /// The whole page.
-    pub fn text(&self, now: &Now) -> String {
+    pub fn text(&self, now: &Gauges) -> String {
         let mut page = Page::default();
         page.metric("callgate_build_info", "gauge", "The version that runs.");
         page.sample(&["version"], &[env!("CARGO_PKG_VERSION").to_owned()], 1);
@@ -179,7 +179,7 @@ impl Metrics {
     }
 }
 
-impl Now {
+impl Gauges {
     fn show(&self, page: &mut Page) {
         page.metric(
             "callgate_sandbox_waiting",
@@ -277,18 +277,18 @@ impl Listener for Metrics {
 }
 
 /// A sandbox whose runs are counted.
-pub struct Counted {
+pub struct CountedSandbox {
     sandbox: Arc<dyn Sandbox>,
     metrics: Arc<Metrics>,
 }
 
-impl Counted {
+impl CountedSandbox {
     pub fn new(sandbox: Arc<dyn Sandbox>, metrics: Arc<Metrics>) -> Self {
-        Counted { sandbox, metrics }
+        CountedSandbox { sandbox, metrics }
     }
 }
 
-impl Sandbox for Counted {
+impl Sandbox for CountedSandbox {
     fn run(&self, spec: RunSpec, host: HostCall) -> BoxFuture<'_, Result<Report, SandboxError>> {
         Box::pin(async {
             let report = self.sandbox.run(spec, host).await;

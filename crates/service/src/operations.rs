@@ -69,7 +69,7 @@ pub use personas::{
     PreviewPersona, SetPersona,
 };
 pub use plugins::{
-    ConfigurePlugin, CreatePlugin, GetPlugin, GetPluginConfig, InstallPlugin, InstalledPlugin,
+    ConfigurePlugin, CreatePlugin, GetPlugin, GetPluginConfig, InstallPlugin, InstallResult,
     ListPluginLogs, ListPlugins, PluginCommand, PluginConfig, PluginError, PluginLine, PluginLogs,
     PluginMethod, PluginSettings, PluginState, PluginView, ReloadPlugin, ReloadPlugins,
     RemovePlugin, SetPluginConfig, SwitchPlugin, WorkerView,

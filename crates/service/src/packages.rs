@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Say, ServiceError};
+use crate::{ProgressFn, ServiceError};
 
 const CURRENT: &str = "packages";
 const NEXT: &str = "packages.next";
@@ -65,7 +65,7 @@ pub fn install(
     python: &Path,
     requested: &[String],
     shared: bool,
-    say: &Say,
+    say: &ProgressFn,
 ) -> Result<(), ServiceError> {
     let requested = expand(requested)?;
     let [current, next, previous] = [CURRENT, NEXT, PREVIOUS].map(|name| data.join(name));

@@ -44,14 +44,15 @@ use serde_json::Value as Json;
 use tokio::sync::watch;
 
 pub use events::event_name;
-pub use identity::{Origin, Rights, Standing};
+pub use identity::{Authorization, Origin, Rights};
 pub use llm::Outlet;
-pub use namespace::{Answer, Call, Handled, Namespace};
+pub use namespace::{Answer, Call, EventAnswer, Namespace};
 pub use pairing::{ClientKey, METHOD, METHODS, OPERATOR, Pairing};
-pub use peer::{Peer, Unanswered};
+pub use peer::{AnswerError, Peer};
+pub use progress::EVENT as FUNCTION_PROGRESS;
 pub use roster::Roster;
 pub use statics::StaticFile;
-pub use wire::{Gone, Wire};
+pub use wire::{Disconnected, Wire};
 
 use namespace::caught;
 
@@ -86,9 +87,9 @@ impl Default for RemoteSettings {
 
 /// Clones share everything.
 #[derive(Clone)]
-pub struct Remote(Arc<Shared>);
+pub struct Remote(Arc<RemoteInner>);
 
-struct Shared {
+struct RemoteInner {
     store: Store,
     gate: Gate,
     settings: RemoteSettings,
@@ -116,7 +117,7 @@ impl Remote {
             }
         }
         let within = settings.call_within;
-        let remote = Remote(Arc::new(Shared {
+        let remote = Remote(Arc::new(RemoteInner {
             store,
             gate,
             settings,

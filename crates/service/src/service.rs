@@ -35,8 +35,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Counted, ErrorCode, EventListener, Hint, Jobs, Live, Logs, Metrics, Now, Principal, Remote,
-    ServiceError,
+    CountedSandbox, ErrorCode, EventListener, Gauges, Hint, Jobs, Live, Logs, Metrics, Principal,
+    Remote, ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -45,7 +45,7 @@ use crate::{
 };
 
 use plugins::PluginHost;
-use runs::Running;
+use runs::ActiveRuns;
 
 /// Messages that one run or call may send.
 const MESSAGES: u64 = 1_000;
@@ -133,7 +133,7 @@ struct Configuration {
 struct CodeExecution {
     coder: Coder,
     jail: Arc<Jail>,
-    running: Arc<Running>,
+    running: Arc<ActiveRuns>,
     /// What code finds besides the standard library.
     packages: Vec<String>,
 }
@@ -178,7 +178,7 @@ impl Service {
         let coder = Coder {
             gate: gate.clone(),
             store: store.clone(),
-            sandbox: Arc::new(Counted::new(jail.clone(), metrics.clone())),
+            sandbox: Arc::new(CountedSandbox::new(jail.clone(), metrics.clone())),
             limits: settings.config.limits(),
         };
         let names: Vec<String> = packages
@@ -292,14 +292,14 @@ impl Service {
     }
 
     /// What metrics show of this moment.
-    pub fn now(&self) -> Now {
+    pub fn now(&self) -> Gauges {
         let roster = self.remote.roster();
         let clients = roster.clients();
         let sockets = clients
             .iter()
             .map(|peer| roster.sockets(peer.client()).len());
         let workers = self.plugins().workers().into_iter();
-        Now {
+        Gauges {
             waiting: self.code.jail.waiting(),
             sockets: sockets.sum(),
             clients: clients.len(),

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex};
 use callgate_agent::{Arrived, Override, Watch};
 use callgate_contract::{
     Allowed, Arguments, ArrivalFacts, BoxFuture, Budget, CallArguments, Caller, Grant, JournalId,
-    Listener, MethodError, Mode, ModelMessage, ModelReply, Part, Peer, Points, Role, Said, Surface,
-    ToolCall, Usage, Value, Verdict, json as values,
+    Listener, MethodError, Mode, ModelMessage, ModelReply, Part, Peer, PeerMessage, Points, Role,
+    Surface, ToolCall, Usage, Value, Verdict, json as values,
 };
-use callgate_gate::{CallError, CallRequest, Gate, Way};
+use callgate_gate::{CallError, CallRequest, Gate, PluginCallContext};
 use callgate_store::LogRole;
 use callgate_testkit::Home;
 use serde_json::{Value as Json, json};
@@ -36,8 +36,8 @@ impl Plugin {
         let (kept, answer) = (heard.clone(), Arc::new(answer));
         let peer = Peer::new(move |said| {
             let (said, answer) = match said {
-                Said::Item(item) => (json!({ "item": values::to_json(&item) }), Json::Null),
-                Said::Step { name, arguments } => {
+                PeerMessage::Item(item) => (json!({ "item": values::to_json(&item) }), Json::Null),
+                PeerMessage::Step { name, arguments } => {
                     let fields = arguments.into_iter();
                     let fields = fields.map(|(name, value)| (name, values::to_json(&value)));
                     let fields = Json::Object(fields.collect());
@@ -78,7 +78,7 @@ impl Plugin {
         let named = named.into_iter();
         let named = named.map(|(name, value)| (name, values::from_json(value).unwrap()));
         let request = CallRequest::new(1, name, Arguments::by_name(named.collect()));
-        let way = Way {
+        let way = PluginCallContext {
             peer: &self.peer,
             blocking: false,
         };

@@ -14,9 +14,9 @@ use callgate_agent::{
     Administrator, Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring,
 };
 use callgate_contract::{
-    About, Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
-    ModelEvent, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Price,
-    SessionKey, ToolCall,
+    Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
+    ModelEvent, ModelInfo, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part,
+    Price, SessionKey, ToolCall,
 };
 use callgate_gate::GatePolicy;
 use callgate_store::{Incoming, Sender, Store};
@@ -69,10 +69,10 @@ impl Scripted {
 
 impl Model for Scripted {
     /// What its replies cost they say themselves.
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             price: Some(Price::FREE),
-            ..About::default()
+            ..ModelInfo::default()
         }
     }
 

@@ -7,7 +7,7 @@ const PRESCAN: usize = 1024;
 
 /// A page as it arrived, after all redirects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchedPage {
     /// Where it came from in the end.
     pub url: String,
     pub media: Media,
@@ -64,7 +64,7 @@ impl Media {
     }
 }
 
-impl Fetched {
+impl FetchedPage {
     /// By byte order mark, else as the server declared it, else as the page does, else as UTF-8.
     /// What does not fit becomes U+FFFD.
     pub fn text(&self) -> String {
@@ -171,7 +171,7 @@ mod tests {
                 "<meta charset=utf-16>ok",
             ),
         ] {
-            let page = Fetched {
+            let page = FetchedPage {
                 url: String::new(),
                 media: Media::read(header).unwrap(),
                 body,

@@ -11,9 +11,9 @@ use reqwest::{
 };
 
 /// Answers every name with the addresses that were checked for the one name asked for.
-struct Pinned(Vec<SocketAddr>);
+struct PinnedResolver(Vec<SocketAddr>);
 
-impl Resolve for Pinned {
+impl Resolve for PinnedResolver {
     fn resolve(&self, _name: Name) -> Resolving {
         let addresses: Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(std::future::ready(Ok(addresses)))
@@ -47,7 +47,7 @@ fn client(
     // An error means that a provider is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
-        .dns_resolver(Pinned(addresses))
+        .dns_resolver(PinnedResolver(addresses))
         .no_proxy()
         .redirect(Policy::none())
         .referer(false)

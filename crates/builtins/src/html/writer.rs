@@ -22,7 +22,7 @@ impl Gap {
 }
 
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct TextWriter {
     out: String,
     /// Owed before the next text, so that none stands at either end.
     gap: Gap,
@@ -43,7 +43,7 @@ const CELL: &str = "| ";
 /// Bytes. What is longer is a part of the page inside a link, or a link never closed.
 const MAX_LABEL: usize = 500;
 
-impl Writer {
+impl TextWriter {
     pub(super) fn len(&self) -> usize {
         self.out.len()
     }

@@ -43,7 +43,7 @@ pub struct Chat {
     #[command(flatten)]
     pub on_behalf: OnBehalf,
     #[command(flatten)]
-    pub by: By,
+    pub by: ModelArguments,
     /// Show code, its output and the values of calls, not only that there were some
     #[arg(long)]
     pub verbose: bool,
@@ -71,12 +71,12 @@ pub struct Send {
     #[command(flatten)]
     pub on_behalf: OnBehalf,
     #[command(flatten)]
-    pub by: By,
+    pub by: ModelArguments,
 }
 
 /// Who answers, and how.
 #[derive(Clone, Debug, Args)]
-pub struct By {
+pub struct ModelArguments {
     /// An id of `callgate model list`, script:FILE, or demo
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,

@@ -12,8 +12,8 @@ use serde_json::json;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use self::{
-    input::{Input, Printer, Typed},
-    questions::{Asking, Questions},
+    input::{Input, InputEvent, Printer},
+    questions::{ApprovalDialog, Questions},
     screen::Screen,
 };
 use super::{
@@ -84,14 +84,14 @@ impl Talk {
         loop {
             self.keep_time().await?;
             match self.wait_for_line(input).await {
-                Typed::Message(text) if text.trim().is_empty() => {}
-                Typed::Message(text) => match self.say(text, input).await {
+                InputEvent::Message(text) if text.trim().is_empty() => {}
+                InputEvent::Message(text) => match self.say(text, input).await {
                     Ok(turn) => all_good &= send::is_good(&turn),
                     // The conversation goes on, unless nobody is there to hear why it did not.
                     Err(failure) if input.is_terminal() => show::failure(&failure, false),
                     Err(failure) => return Err(failure),
                 },
-                Typed::End => return Ok(all_good),
+                InputEvent::End => return Ok(all_good),
             }
         }
     }
@@ -142,7 +142,7 @@ impl Talk {
     }
 
     /// What goes out meanwhile, such as the answer to a timer, is shown as it comes.
-    async fn wait_for_line(&mut self, input: &mut Input) -> Typed {
+    async fn wait_for_line(&mut self, input: &mut Input) -> InputEvent {
         let listen = Request::Listen {
             session: self.session.clone(),
         };
@@ -153,12 +153,12 @@ impl Talk {
         let listening = async {
             // If it ends, messages wait in the outbox for what is said next.
             let _ = self.client.perform(listen, observer).await;
-            std::future::pending::<Typed>().await
+            std::future::pending::<InputEvent>().await
         };
         tokio::select! {
             typed = input.next() => typed,
             typed = listening => typed,
-            true = interrupted() => Typed::End,
+            true = interrupted() => InputEvent::End,
         }
     }
 
@@ -189,7 +189,7 @@ impl Talk {
             })),
             ..Observer::default()
         };
-        let asking = Asking {
+        let asking = ApprovalDialog {
             questions: self.questions.clone(),
             news,
             client: self.client.beside(),

@@ -9,7 +9,7 @@ use callgate_agent::{CallReport, RunReport};
 use callgate_contract::SessionKey;
 use serde_json::{Value as Json, json};
 
-use self::steps::Step;
+use self::steps::DemoStep;
 use super::run::observed;
 use callgate_server::control::Client;
 use callgate_service::operations::RunCode;
@@ -96,7 +96,7 @@ async fn tour(client: &mut Client, common: &Common, bait: &Path) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_step(number: usize, step: &Step, report: &RunReport) {
+fn show_step(number: usize, step: &DemoStep, report: &RunReport) {
     let title = format!("{number}. {}", step.title);
     show::line(&format!(
         "\n{}\n{}\n",

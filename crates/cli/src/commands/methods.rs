@@ -26,7 +26,7 @@ pub async fn perform(common: &Common, methods: Methods) -> Result<ExitCode, Fail
         ..ListMethods::default()
     };
     let methods: Vec<MethodView> = super::list(common, Purpose::Look, every).await?;
-    let mut lines: Vec<Line> = methods.iter().map(Line::from).collect();
+    let mut lines: Vec<MethodRow> = methods.iter().map(MethodRow::from).collect();
     // Of several of one name the first is what the name alone calls.
     lines.dedup_by(|one, other| one.name == other.name);
     common.show(&lines, |lines| show_all(lines));
@@ -35,7 +35,7 @@ pub async fn perform(common: &Common, methods: Methods) -> Result<ExitCode, Fail
 
 /// A method in a list: what is called how, without all that a model reads of it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct MethodRow<'a> {
     name: &'a str,
     kind: Kind,
     origin: &'a str,
@@ -44,9 +44,9 @@ struct Line<'a> {
     signature: &'a str,
 }
 
-impl<'a> From<&'a MethodView> for Line<'a> {
+impl<'a> From<&'a MethodView> for MethodRow<'a> {
     fn from(method: &'a MethodView) -> Self {
-        Line {
+        MethodRow {
             name: &method.name,
             kind: method.kind,
             origin: &method.origin,
@@ -57,7 +57,7 @@ impl<'a> From<&'a MethodView> for Line<'a> {
     }
 }
 
-fn show_all(methods: &[Line<'_>]) {
+fn show_all(methods: &[MethodRow<'_>]) {
     let rows: Vec<Vec<String>> = methods
         .iter()
         .map(|method| {
@@ -73,7 +73,7 @@ fn show_all(methods: &[Line<'_>]) {
 }
 
 /// One without a title of its own is told by what it does.
-fn title<'a>(method: &Line<'a>) -> &'a str {
+fn title<'a>(method: &MethodRow<'a>) -> &'a str {
     if method.title != method.name {
         return method.title;
     }

@@ -14,7 +14,7 @@ use callgate_service::{
 };
 
 use crate::{
-    args::{By, Common, Send},
+    args::{Common, ModelArguments, Send},
     connect::{self, Purpose},
     failure::Failure,
     show::{self, Colour, paint_note},
@@ -65,7 +65,7 @@ pub async fn perform(common: &Common, send: Send) -> Result<ExitCode, Failure> {
 }
 
 /// Opens the data directory to talk. A model of our own needs a process of our own.
-pub async fn open(common: &Common, by: &By) -> Result<Client, Failure> {
+pub async fn open(common: &Common, by: &ModelArguments) -> Result<Client, Failure> {
     let mut settings = common.settings()?;
     settings.model = by.model.clone();
     let client = connect::open(&settings, Purpose::Talk).await?;

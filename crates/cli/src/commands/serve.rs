@@ -41,7 +41,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     let service = surfaces.service.clone();
     let first_key = service.first_key().await?;
     service.remote().load().await;
-    let ready = Ready {
+    let ready = StartupNotice {
         url: entrance.url(),
         clients: clients.as_ref().map(Entrance::url),
         login: first_key.map(|key| format!("{}/login#{key}", entrance.url())),
@@ -133,7 +133,7 @@ fn let_go(surfaces: &Surfaces) {
 }
 
 /// Where it is reached, and how to get in.
-struct Ready {
+struct StartupNotice {
     url: String,
     clients: Option<String>,
     /// With the operator's key, at the first start alone. After the `#` nothing is sent to a
@@ -227,7 +227,7 @@ fn warm(service: &Service) {
     });
 }
 
-fn show_ready(ready: &Ready, settings: &Settings) {
+fn show_ready(ready: &StartupNotice, settings: &Settings) {
     show::line(&format!(
         "Callgate {} is ready: {}\ndata: {}\n",
         env!("CARGO_PKG_VERSION"),

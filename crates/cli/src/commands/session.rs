@@ -26,7 +26,7 @@ pub async fn perform(common: &Common, session: Session) -> Result<ExitCode, Fail
             let every = |page| ListSessions { page };
             let sessions: Vec<SessionView> = super::list(common, Purpose::Look, every).await?;
             // The latest last, where one looks.
-            let lines: Vec<Line> = sessions.iter().rev().map(Line::from).collect();
+            let lines: Vec<SessionRow> = sessions.iter().rev().map(SessionRow::from).collect();
             common.show(&lines, |lines| show_list(lines));
         }
         SessionCommand::Show { key, limit } => {
@@ -50,7 +50,7 @@ pub async fn perform(common: &Common, session: Session) -> Result<ExitCode, Fail
 
 /// A session in a list, without what only a running server knows of it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SessionRow<'a> {
     session: &'a SessionKey,
     conversations: usize,
     last: Option<LastMessage<'a>>,
@@ -63,9 +63,9 @@ struct LastMessage<'a> {
     parts: &'a [Part],
 }
 
-impl<'a> From<&'a SessionView> for Line<'a> {
+impl<'a> From<&'a SessionView> for SessionRow<'a> {
     fn from(view: &'a SessionView) -> Self {
-        Line {
+        SessionRow {
             session: &view.session,
             conversations: view.conversations,
             last: view.last.as_ref().map(|last| LastMessage {
@@ -77,7 +77,7 @@ impl<'a> From<&'a SessionView> for Line<'a> {
     }
 }
 
-fn show_list(sessions: &[Line<'_>]) {
+fn show_list(sessions: &[SessionRow<'_>]) {
     let rows: Vec<Vec<String>> = sessions
         .iter()
         .map(|session| {

@@ -16,7 +16,7 @@ use super::EventFields;
 pub(super) struct JsonLines<W>(pub(super) fn() -> W);
 
 /// What a span was told, for this layer alone: another may not have seen the span.
-struct Around(EventFields);
+struct SpanFields(EventFields);
 
 impl<S, W> Layer<S> for JsonLines<W>
 where
@@ -27,13 +27,13 @@ where
         let mut said = EventFields::default();
         attributes.record(&mut said);
         if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(Around(said));
+            span.extensions_mut().insert(SpanFields(said));
         }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         if let Some(span) = context.span(id)
-            && let Some(Around(said)) = span.extensions_mut().get_mut()
+            && let Some(SpanFields(said)) = span.extensions_mut().get_mut()
         {
             values.record(said);
         }
@@ -44,7 +44,7 @@ where
         // Inner spans outrank outer ones, and the event itself all of them.
         let scope = context.event_scope(event);
         for span in scope.into_iter().flat_map(|scope| scope.from_root()) {
-            if let Some(Around(around)) = span.extensions().get() {
+            if let Some(SpanFields(around)) = span.extensions().get() {
                 said.fields.extend(around.fields.clone());
             }
         }
@@ -75,9 +75,9 @@ mod tests {
 
     static WRITTEN: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-    struct Kept;
+    struct CapturedOutput;
 
-    impl Write for Kept {
+    impl Write for CapturedOutput {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             let mut written = WRITTEN.lock();
             written.extend_from_slice(bytes);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_line_has_what_is_around_it() {
-        let subscriber = tracing_subscriber::registry().with(JsonLines(|| Kept));
+        let subscriber = tracing_subscriber::registry().with(JsonLines(|| CapturedOutput));
         tracing::subscriber::with_default(subscriber, || {
             let turn = tracing::error_span!("turn", turn = "t1", depth = 0);
             turn.in_scope(|| {

@@ -58,7 +58,7 @@ pub(super) fn filter() -> Targets {
 }
 
 /// What the layer has found, until there is a runtime to send it. A mutex held to take it, once.
-static FOUND: Mutex<Option<(Collector, mpsc::Receiver<Ended>)>> = Mutex::new(None);
+static FOUND: Mutex<Option<(Collector, mpsc::Receiver<FinishedSpan>)>> = Mutex::new(None);
 
 /// `None` if nobody wants traces.
 pub(super) fn layer() -> Option<Traces> {
@@ -83,13 +83,13 @@ pub(super) async fn told<T>(work: impl Future<Output = T>) -> T {
     result
 }
 
-pub(super) struct Traces(mpsc::Sender<Ended>);
+pub(super) struct Traces(mpsc::Sender<FinishedSpan>);
 
 #[derive(Debug)]
-pub(super) struct Ended(Json);
+pub(super) struct FinishedSpan(Json);
 
 /// A span as long as it lasts.
-struct Open {
+struct OpenSpan {
     trace: String,
     id: String,
     parent: Option<String>,
@@ -108,7 +108,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
         let fresh = JournalId::fresh().0;
         let parent = span.parent().and_then(|parent| {
             let extensions = parent.extensions();
-            let open: &Open = extensions.get()?;
+            let open: &OpenSpan = extensions.get()?;
             Some((open.trace.clone(), open.id.clone()))
         });
         let (trace, parent) = match parent {
@@ -120,7 +120,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
             }
         };
         let (_, random) = fresh.as_u64_pair();
-        span.extensions_mut().insert(Open {
+        span.extensions_mut().insert(OpenSpan {
             trace,
             id: format!("{random:016x}"),
             parent,
@@ -132,7 +132,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         if let Some(span) = context.span(id)
-            && let Some(open) = span.extensions_mut().get_mut::<Open>()
+            && let Some(open) = span.extensions_mut().get_mut::<OpenSpan>()
         {
             values.record(&mut open.said);
         }
@@ -141,7 +141,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         if *event.metadata().level() == Level::ERROR
             && let Some(span) = context.event_span(event)
-            && let Some(open) = span.extensions_mut().get_mut::<Open>()
+            && let Some(open) = span.extensions_mut().get_mut::<OpenSpan>()
         {
             open.failed = true;
         }
@@ -151,7 +151,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
         let Some(span) = context.span(&id) else {
             return;
         };
-        let Some(open) = span.extensions_mut().remove::<Open>() else {
+        let Some(open) = span.extensions_mut().remove::<OpenSpan>() else {
             return;
         };
         // A collector that does not keep up must not hold up a turn.
@@ -159,7 +159,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traces {
     }
 }
 
-fn ended(name: &str, open: Open) -> Ended {
+fn ended(name: &str, open: OpenSpan) -> FinishedSpan {
     let nanoseconds = |at: SystemTime| {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         since.as_nanos().to_string()
@@ -184,7 +184,7 @@ fn ended(name: &str, open: Open) -> Ended {
     if let Some(parent) = open.parent {
         span["parentSpanId"] = parent.into();
     }
-    Ended(span)
+    FinishedSpan(span)
 }
 
 /// 64-bit numbers are text in this encoding.
@@ -201,7 +201,11 @@ fn attribute(value: Json) -> Json {
 }
 
 /// Until nobody makes spans any more, or `stop` is dropped.
-async fn send(to: Collector, mut found: mpsc::Receiver<Ended>, mut stop: oneshot::Receiver<()>) {
+async fn send(
+    to: Collector,
+    mut found: mpsc::Receiver<FinishedSpan>,
+    mut stop: oneshot::Receiver<()>,
+) {
     let mut batch = Vec::new();
     loop {
         let more = tokio::select! {
@@ -223,11 +227,11 @@ async fn send(to: Collector, mut found: mpsc::Receiver<Ended>, mut stop: oneshot
 }
 
 impl Collector {
-    async fn post(&self, spans: Vec<Ended>) {
+    async fn post(&self, spans: Vec<FinishedSpan>) {
         if spans.is_empty() {
             return;
         }
-        let spans: Vec<Json> = spans.into_iter().map(|Ended(span)| span).collect();
+        let spans: Vec<Json> = spans.into_iter().map(|FinishedSpan(span)| span).collect();
         let service = json!({ "key": "service.name", "value": { "stringValue": self.service } });
         let version = json!({
             "key": "service.version",

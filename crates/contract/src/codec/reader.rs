@@ -9,12 +9,12 @@ use crate::Value;
 
 /// Records and opaque objects exist only on the way to the sandbox.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Toward {
+pub(super) enum Direction {
     Host,
     Sandbox,
 }
 
-pub(super) fn read(bytes: &[u8], toward: Toward) -> Result<Value, CodecError> {
+pub(super) fn read(bytes: &[u8], toward: Direction) -> Result<Value, CodecError> {
     let mut reader = Reader {
         bytes,
         offset: 0,
@@ -35,7 +35,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     offset: usize,
     values_left: usize,
-    toward: Toward,
+    toward: Direction,
 }
 
 impl<'a> Reader<'a> {
@@ -221,8 +221,8 @@ impl<'a> Reader<'a> {
     fn class(&mut self) -> Result<String, CodecError> {
         let class = self.text()?;
         match self.toward {
-            Toward::Sandbox => Ok(class),
-            Toward::Host => Err(unpassable(class)),
+            Direction::Sandbox => Ok(class),
+            Direction::Host => Err(unpassable(class)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Price, Usage};
 /// What is not known, or is no matter of this model, is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct About {
+pub struct ModelInfo {
     /// The provider's protocol, as configuration calls it.
     pub wire: Option<String>,
     /// The model's name on the wire.

@@ -22,14 +22,14 @@ impl fmt::Debug for NamedModel {
 /// Clones share what comes after.
 #[derive(Clone, Debug)]
 pub struct Models {
-    known: Known,
+    known: ModelSet,
     /// What the operator put in their place. A chain, and never cut: whoever looks borrows from it,
     /// and changes are few.
     next: Arc<OnceLock<Models>>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct ModelSet {
     /// Never empty, so that a session always has a model.
     models: Vec<NamedModel>,
     default: Option<String>,
@@ -48,7 +48,7 @@ impl Models {
         let mut models = others;
         models.insert(0, first);
         Models {
-            known: Known {
+            known: ModelSet {
                 models,
                 default,
                 vision,
@@ -119,12 +119,12 @@ impl Models {
         last
     }
 
-    fn now(&self) -> &Known {
+    fn now(&self) -> &ModelSet {
         &self.last().known
     }
 }
 
-impl Known {
+impl ModelSet {
     fn get(&self, id: &str) -> Option<&NamedModel> {
         self.models.iter().find(|model| model.id == id)
     }

@@ -7,7 +7,7 @@ use callgate_contract::{
     Arguments, Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Grant, Method,
     MethodError, MethodInfo, Origin, Peer, Reply, Surface, Value,
 };
-use callgate_gate::{AdHoc, CallError, CallRequest, Way};
+use callgate_gate::{AdHoc, CallError, CallRequest, PluginCallContext};
 use serde_json::json;
 
 use crate::scene::{Closure, Scene, answering, only};
@@ -168,7 +168,7 @@ async fn while_a_loop_stands_still_only_leaf_methods_answer() {
     leaf.info.leaf = true;
     scene.add(leaf).add(answering("slow", ""));
     let peer = deaf();
-    let way = Way {
+    let way = PluginCallContext {
         peer: &peer,
         blocking: true,
     };
@@ -190,7 +190,7 @@ async fn what_plugin_code_calls_is_recorded_where_it_has_effects() {
         .add(answering("look", 1))
         .add(answering("act", 2).effect(Effect::Effectful));
     let (caller, peer) = (plugin(), deaf());
-    let way = Way {
+    let way = PluginCallContext {
         peer: &peer,
         blocking: false,
     };

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     calls::CallPiece,
-    decoder::{Reader, present, text},
+    decoder::{AnswerReader, present, text},
     draft::Draft,
 };
 
@@ -26,7 +26,7 @@ struct Counts {
     reasoning: u64,
 }
 
-impl Reader for Messages {
+impl AnswerReader for Messages {
     fn read(&mut self, event: &Json, draft: &mut Draft) -> Result<(), ModelError> {
         let field = |name: &str| event.get(name).unwrap_or(&Json::Null);
         match text(event, "type") {

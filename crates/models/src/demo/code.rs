@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{LABEL, Wish};
+use super::{Intent, LABEL};
 
 /// Draws the first ten squares as a bar chart, with the standard library alone.
 const DRAWING: &str = include_str!("draw.py");
@@ -33,10 +33,10 @@ const PLACES: &[(&[&str], &str)] = &[
 
 /// `said` is all of the message, `about` what the wish is about; `recalls` where what was
 /// remembered can be looked up again.
-pub(super) fn code(wish: Wish, said: &str, about: &str, recalls: bool) -> String {
+pub(super) fn code(wish: Intent, said: &str, about: &str, recalls: bool) -> String {
     match wish {
-        Wish::Time => time(said),
-        Wish::Remember => {
+        Intent::Time => time(said),
+        Intent::Remember => {
             let remember = format!("remember(\"from the demo\", {})", text(about));
             if recalls {
                 format!(
@@ -49,8 +49,8 @@ pub(super) fn code(wish: Wish, said: &str, about: &str, recalls: bool) -> String
                 format!("{remember}\nsend_message({})", text(&told))
             }
         }
-        Wish::Send => format!("send_message({})", text(&format!("{LABEL} {about}"))),
-        Wish::Draw => format!(
+        Intent::Send => format!("send_message({})", text(&format!("{LABEL} {about}"))),
+        Intent::Draw => format!(
             "{DRAWING}\nsend_message({})\nsend_file(\"/app/shared/squares.png\")",
             text(&format!("{LABEL} The first ten squares:"))
         ),

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     calls::CallPiece,
-    decoder::{Reader, present, text},
+    decoder::{AnswerReader, present, text},
     draft::Draft,
 };
 
@@ -22,7 +22,7 @@ impl Contents {
     }
 }
 
-impl Reader for Contents {
+impl AnswerReader for Contents {
     fn read(&mut self, chunk: &Json, draft: &mut Draft) -> Result<(), ModelError> {
         if let Some(usage) = present(chunk, "usageMetadata") {
             draft.usage = Some(used(usage));

@@ -5,14 +5,14 @@ use serde_json::Value as Json;
 
 use crate::{
     calls::CallPiece,
-    decoder::{Reader, present, text},
+    decoder::{AnswerReader, present, text},
     draft::Draft,
 };
 
 #[derive(Debug)]
-pub(crate) struct Lines;
+pub(crate) struct LineReader;
 
-impl Reader for Lines {
+impl AnswerReader for LineReader {
     fn read(&mut self, line: &Json, draft: &mut Draft) -> Result<(), ModelError> {
         if let Some(message) = present(line, "message") {
             draft.think(text(message, "thinking"));

@@ -3,20 +3,20 @@
 use callgate_contract::{FinishReason, ModelError, Part, Usage};
 use serde_json::Value as Json;
 
-use super::think::{Split, Think};
+use super::think::{SplitText, ThinkSplitter};
 use crate::{
     calls::CallPiece,
-    decoder::{Reader, present, text},
+    decoder::{AnswerReader, present, text},
     draft::Draft,
     failure,
 };
 
 #[derive(Debug, Default)]
-pub(crate) struct Chat {
-    think: Think,
+pub(crate) struct ChatReader {
+    think: ThinkSplitter,
 }
 
-impl Reader for Chat {
+impl AnswerReader for ChatReader {
     fn read(&mut self, chunk: &Json, draft: &mut Draft) -> Result<(), ModelError> {
         if let Some(usage) = present(chunk, "usage") {
             draft.usage = Some(used(usage));
@@ -48,7 +48,7 @@ impl Reader for Chat {
     }
 }
 
-impl Chat {
+impl ChatReader {
     fn message(&mut self, message: &Json, draft: &mut Draft) {
         // Some servers send the thoughts under both names.
         let thought =
@@ -91,7 +91,7 @@ fn piece(delta: &Json) -> CallPiece<'_> {
     }
 }
 
-fn tell(split: Split, draft: &mut Draft) {
+fn tell(split: SplitText, draft: &mut Draft) {
     draft.think(&split.reasoning);
     draft.say(&split.text);
 }

@@ -5,7 +5,7 @@ const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
 #[derive(Debug)]
-pub(super) enum Think {
+pub(super) enum ThinkSplitter {
     /// Nothing but what may become the opening tag.
     Before(String),
     /// The end of the thoughts so far, which may become the closing tag.
@@ -13,58 +13,58 @@ pub(super) enum Think {
     After,
 }
 
-impl Default for Think {
+impl Default for ThinkSplitter {
     fn default() -> Self {
-        Think::Before(String::new())
+        ThinkSplitter::Before(String::new())
     }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Split {
+pub(super) struct SplitText {
     pub(super) reasoning: String,
     pub(super) text: String,
 }
 
-impl Think {
-    pub(super) fn push(&mut self, piece: &str) -> Split {
+impl ThinkSplitter {
+    pub(super) fn push(&mut self, piece: &str) -> SplitText {
         match self {
-            Think::After => Split {
+            ThinkSplitter::After => SplitText {
                 reasoning: String::new(),
                 text: piece.to_owned(),
             },
-            Think::Before(held) => {
+            ThinkSplitter::Before(held) => {
                 held.push_str(piece);
                 let begun = held.trim_start();
                 if let Some(inside) = begun.strip_prefix(OPEN) {
                     let inside = inside.to_owned();
-                    *self = Think::Inside(String::new());
+                    *self = ThinkSplitter::Inside(String::new());
                     return self.push(&inside);
                 }
                 if OPEN.starts_with(begun) {
-                    return Split::default();
+                    return SplitText::default();
                 }
                 let text = std::mem::take(held);
-                *self = Think::After;
-                Split {
+                *self = ThinkSplitter::After;
+                SplitText {
                     reasoning: String::new(),
                     text,
                 }
             }
-            Think::Inside(held) => {
+            ThinkSplitter::Inside(held) => {
                 held.push_str(piece);
                 if let Some((reasoning, text)) = held.split_once(CLOSE) {
-                    let split = Split {
+                    let split = SplitText {
                         reasoning: reasoning.to_owned(),
                         text: text.trim_start().to_owned(),
                     };
-                    *self = Think::After;
+                    *self = ThinkSplitter::After;
                     return split;
                 }
                 let kept = (1..CLOSE.len())
                     .rev()
                     .find(|length| CLOSE.get(..*length).is_some_and(|tag| held.ends_with(tag)));
                 let tail = held.split_off(held.len() - kept.unwrap_or(0));
-                Split {
+                SplitText {
                     reasoning: std::mem::replace(held, tail),
                     text: String::new(),
                 }
@@ -73,17 +73,17 @@ impl Think {
     }
 
     /// What was held back, once nothing more will come.
-    pub(super) fn end(&mut self) -> Split {
-        match std::mem::replace(self, Think::After) {
-            Think::Before(text) => Split {
+    pub(super) fn end(&mut self) -> SplitText {
+        match std::mem::replace(self, ThinkSplitter::After) {
+            ThinkSplitter::Before(text) => SplitText {
                 reasoning: String::new(),
                 text,
             },
-            Think::Inside(reasoning) => Split {
+            ThinkSplitter::Inside(reasoning) => SplitText {
                 reasoning,
                 text: String::new(),
             },
-            Think::After => Split::default(),
+            ThinkSplitter::After => SplitText::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     calls::CallPiece,
-    decoder::{Reader, present, text},
+    decoder::{AnswerReader, present, text},
     draft::Draft,
     failure,
 };
@@ -16,7 +16,7 @@ pub(crate) struct Responses {
     thought: bool,
 }
 
-impl Reader for Responses {
+impl AnswerReader for Responses {
     fn read(&mut self, event: &Json, draft: &mut Draft) -> Result<(), ModelError> {
         let item = || event.get("item").unwrap_or(&Json::Null);
         match text(event, "type") {

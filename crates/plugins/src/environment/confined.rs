@@ -42,7 +42,7 @@ const PASSED_ON: [&str; 19] = [
 ];
 
 /// A command that is ready to be run, with the folder it works in.
-pub(super) struct Confined {
+pub(super) struct ConfinedCommand {
     pub(super) command: Command,
     /// Its working directory and place for temporary files, gone afterwards.
     pub(super) folder: TempDir,
@@ -56,7 +56,7 @@ impl Environments {
         program: &Path,
         writable: &[&Path],
         variables: &[(&str, &str)],
-    ) -> Result<Confined, InstallError> {
+    ) -> Result<ConfinedCommand, InstallError> {
         let broken = |error| InstallError::files(&self.root, error);
         let folder = TempDir::with_prefix("callgate-install-").map_err(broken)?;
         let cache = self.root.join(CACHE);
@@ -96,7 +96,7 @@ impl Environments {
             .env("PYTHONPATH", &self.scripts)
             .env("PYTHONIOENCODING", "utf-8")
             .current_dir(folder.path());
-        Ok(Confined { command, folder })
+        Ok(ConfinedCommand { command, folder })
     }
 }
 

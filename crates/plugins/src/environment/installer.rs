@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Environments, InstallError, Say, base::WITHOUT_WHEEL, confined::Confined, process};
+use super::{
+    Environments, InstallError, ProgressFn, base::WITHOUT_WHEEL, confined::ConfinedCommand, process,
+};
 
 /// One installation.
 pub(super) struct Install<'a> {
@@ -19,8 +21,8 @@ pub(super) struct Install<'a> {
 }
 
 impl Install<'_> {
-    pub(super) fn run(&self, say: Say<'_>) -> Result<(), InstallError> {
-        let Confined {
+    pub(super) fn run(&self, say: ProgressFn<'_>) -> Result<(), InstallError> {
+        let ConfinedCommand {
             mut command,
             folder: _kept,
         } = self.installer()?;
@@ -42,7 +44,7 @@ impl Install<'_> {
         ended.map_err(|words| self.failed(words))
     }
 
-    fn installer(&self) -> Result<Confined, InstallError> {
+    fn installer(&self) -> Result<ConfinedCommand, InstallError> {
         let target = self.environment.join("bin/python");
         if let Some(uv) = in_path("uv") {
             let mut uv = self.environments.confined(&uv, &[self.environment], &[])?;

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use super::InstallError;
 
 /// Told what happens at the moment, a line at a time.
-pub type Say<'a> = &'a (dyn Fn(&str) + Send + Sync);
+pub type ProgressFn<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
 /// Lines of a program's last words that are worth repeating.
 const LAST_WORDS: usize = 12;
@@ -30,7 +30,7 @@ pub(crate) fn command(program: &Path) -> Command {
 }
 
 /// Runs it to its end.
-pub(crate) fn run(command: Command, say: Say<'_>) -> Result<(), InstallError> {
+pub(crate) fn run(command: Command, say: ProgressFn<'_>) -> Result<(), InstallError> {
     let program = name(&command);
     match heard(command, say)? {
         Ok(()) => Ok(()),
@@ -58,7 +58,7 @@ pub(crate) fn output(mut command: Command) -> Result<String, InstallError> {
 /// Runs it to its end; its last words if it fails.
 pub(crate) fn heard(
     mut command: Command,
-    say: Say<'_>,
+    say: ProgressFn<'_>,
 ) -> Result<Result<(), String>, InstallError> {
     let broken = |program: String| move |source| InstallError::Start { program, source };
     let program = name(&command);
@@ -80,7 +80,7 @@ pub(crate) fn heard(
     })
 }
 
-fn listen(stream: Option<impl Read>, words: &Mutex<VecDeque<String>>, say: Say<'_>) {
+fn listen(stream: Option<impl Read>, words: &Mutex<VecDeque<String>>, say: ProgressFn<'_>) {
     let Some(stream) = stream else { return };
     for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).trim().to_owned();

@@ -12,7 +12,7 @@ use super::{failed, leaf, session_key};
 use crate::context::{dict, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct New {
+struct CreateConversation {
     session: String,
     #[serde(default)]
     platform: Option<String>,
@@ -25,7 +25,7 @@ struct New {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct One {
+struct ConversationSelector {
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -122,7 +122,7 @@ pub(super) fn methods(store: &Store) -> Vec<Function> {
     ]
 }
 
-async fn new(store: Store, new: New) -> Result<Value, MethodError> {
+async fn new(store: Store, new: CreateConversation) -> Result<Value, MethodError> {
     let session = session_key(&new.session)?;
     let made = NewConversation {
         platform: new.platform,
@@ -134,7 +134,7 @@ async fn new(store: Store, new: New) -> Result<Value, MethodError> {
     Ok(text(made.map_err(failed)?.id.to_string()))
 }
 
-async fn get(store: Store, one: One) -> Result<Value, MethodError> {
+async fn get(store: Store, one: ConversationSelector) -> Result<Value, MethodError> {
     let conversations = store.conversations();
     let found = match one.id.as_deref().and_then(|id| id.parse().ok()) {
         Some(id) => conversations.get(id).await.map_err(failed)?,

@@ -10,7 +10,7 @@ use super::{failed, leaf};
 use crate::context::{dict, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct Key {
+struct EntryKey {
     plugin: String,
     #[serde(default)]
     chat: Option<String>,
@@ -20,7 +20,7 @@ struct Key {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Entry {
+struct StoredEntry {
     plugin: String,
     #[serde(default)]
     chat: Option<String>,
@@ -39,8 +39,8 @@ struct DataFilter {
     user: Option<String>,
 }
 
-impl From<Key> for DataKey {
-    fn from(key: Key) -> Self {
+impl From<EntryKey> for DataKey {
+    fn from(key: EntryKey) -> Self {
         DataKey {
             plugin: key.plugin,
             chat: key.chat.unwrap_or_default(),
@@ -79,13 +79,13 @@ pub(super) fn methods(store: &Store) -> Vec<Function> {
     ]
 }
 
-async fn get(store: Store, key: Key) -> Result<Value, MethodError> {
+async fn get(store: Store, key: EntryKey) -> Result<Value, MethodError> {
     let value = store.plugin_data().get(&key.into()).await.map_err(failed)?;
     Ok(value.map_or(Value::Null, Value::Str))
 }
 
 /// True if there was none before.
-async fn set(store: Store, entry: Entry) -> Result<Value, MethodError> {
+async fn set(store: Store, entry: StoredEntry) -> Result<Value, MethodError> {
     let key = DataKey {
         plugin: entry.plugin,
         chat: entry.chat.unwrap_or_default(),
@@ -97,7 +97,7 @@ async fn set(store: Store, entry: Entry) -> Result<Value, MethodError> {
 }
 
 /// False if there was none.
-async fn delete(store: Store, key: Key) -> Result<Value, MethodError> {
+async fn delete(store: Store, key: EntryKey) -> Result<Value, MethodError> {
     let existed = store.plugin_data().delete(&key.into()).await;
     existed.map(Value::Bool).map_err(failed)
 }

@@ -40,7 +40,7 @@ pub(super) fn methods(gate: &Gate) -> Vec<Function> {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Known {
+struct KnownVersion {
     /// The version of the last answer; if nothing has changed since, there is nothing to say.
     #[serde(default)]
     version: Option<u64>,
@@ -48,7 +48,7 @@ struct Known {
 
 fn listing(gate: &Gate) -> Function {
     let gate = gate.downgrade();
-    let list = move |call: Call, known: Known| {
+    let list = move |call: Call, known: KnownVersion| {
         let gate = gate.upgrade();
         async move {
             let gate = gate.ok_or_else(|| failed("the host is being stopped"))?;

@@ -6,7 +6,7 @@ use callgate_store::{NewPersona, Persona, PersonaUpdate, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Nothing, failed, leaf};
+use super::{NoArguments, failed, leaf};
 use crate::context::{dict, text};
 
 #[derive(Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ struct PersonaQuery {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct New {
+struct CreatePersona {
     name: String,
     system_prompt: String,
     #[serde(default)]
@@ -79,12 +79,12 @@ async fn get(store: Store, name: Name) -> Result<Value, MethodError> {
     }
 }
 
-async fn list(store: Store, _: Nothing) -> Result<Value, MethodError> {
+async fn list(store: Store, _: NoArguments) -> Result<Value, MethodError> {
     let personas = store.personas().list().await.map_err(failed)?;
     Ok(Value::List(personas.iter().map(describe).collect()))
 }
 
-async fn create(store: Store, new: New) -> Result<Value, MethodError> {
+async fn create(store: Store, new: CreatePersona) -> Result<Value, MethodError> {
     let new = NewPersona {
         name: new.name,
         system_prompt: new.system_prompt,

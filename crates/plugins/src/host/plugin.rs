@@ -16,7 +16,7 @@ use crate::{Plugins, plugins::Inner};
 const INSTALL: Duration = Duration::from_secs(600);
 
 #[derive(Deserialize, JsonSchema)]
-struct Named {
+struct PluginSelector {
     plugin: String,
 }
 
@@ -62,15 +62,19 @@ pub(super) fn methods(plugins: &Weak<Inner>) -> Vec<Function> {
     let (reloading, switching, installing) = (plugins.clone(), plugins.clone(), plugins.clone());
     vec![
         offering(plugins),
-        function("plugin_reload", Kind::Tool, move |_: Call, named: Named| {
-            let plugins = upgraded(&reloading);
-            async move {
-                let plugins = plugins?;
-                // Not waited for: it may be the asker itself that is loaded anew.
-                tokio::spawn(async move { plugins.reload(&named.plugin).await });
-                Ok(Value::Null)
-            }
-        })
+        function(
+            "plugin_reload",
+            Kind::Tool,
+            move |_: Call, named: PluginSelector| {
+                let plugins = upgraded(&reloading);
+                async move {
+                    let plugins = plugins?;
+                    // Not waited for: it may be the asker itself that is loaded anew.
+                    tokio::spawn(async move { plugins.reload(&named.plugin).await });
+                    Ok(Value::Null)
+                }
+            },
+        )
         .doc("Loads a plugin anew, soon."),
         function(
             "plugin_enable",

@@ -11,14 +11,14 @@ use super::{failed, leaf, value};
 use crate::context::{dict, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct Key {
+struct ScopedKey {
     scope: String,
     scope_id: String,
     key: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Entry {
+struct ScopedEntry {
     scope: String,
     scope_id: String,
     key: String,
@@ -65,7 +65,7 @@ pub(super) fn methods(store: &Store) -> Vec<Function> {
 }
 
 /// In a dictionary, so that a stored None differs from none.
-async fn get(store: Store, key: Key) -> Result<Value, MethodError> {
+async fn get(store: Store, key: ScopedKey) -> Result<Value, MethodError> {
     let preferences = store.preferences();
     let found = preferences.get(&key.scope, &key.scope_id, &key.key);
     match found.await.map_err(failed)? {
@@ -74,7 +74,7 @@ async fn get(store: Store, key: Key) -> Result<Value, MethodError> {
     }
 }
 
-async fn set(store: Store, entry: Entry) -> Result<Value, MethodError> {
+async fn set(store: Store, entry: ScopedEntry) -> Result<Value, MethodError> {
     let preference = Preference {
         scope: entry.scope,
         place: entry.scope_id,
@@ -86,7 +86,7 @@ async fn set(store: Store, entry: Entry) -> Result<Value, MethodError> {
 }
 
 /// False if there was none.
-async fn delete(store: Store, key: Key) -> Result<Value, MethodError> {
+async fn delete(store: Store, key: ScopedKey) -> Result<Value, MethodError> {
     let preferences = store.preferences();
     let existed = preferences.delete(&key.scope, &key.scope_id, &key.key);
     existed.await.map(Value::Bool).map_err(failed)

@@ -23,7 +23,7 @@ use super::{failed, leaf, value};
 type Row = Map<String, Json>;
 
 #[derive(Deserialize, JsonSchema)]
-struct Ask {
+struct QueryArguments {
     model: String,
     #[serde(default)]
     filters: Map<String, Json>,
@@ -61,7 +61,7 @@ pub(super) fn methods(store: &Store) -> Vec<Function> {
     )]
 }
 
-async fn query(store: Store, ask: Ask) -> Result<Value, MethodError> {
+async fn query(store: Store, ask: QueryArguments) -> Result<Value, MethodError> {
     if ask.verb == "create" {
         return answer(create(&store, &ask).await?);
     }
@@ -90,7 +90,7 @@ async fn query(store: Store, ask: Ask) -> Result<Value, MethodError> {
     }
 }
 
-async fn select(store: &Store, ask: &Ask) -> Result<Vec<Row>, MethodError> {
+async fn select(store: &Store, ask: &QueryArguments) -> Result<Vec<Row>, MethodError> {
     let wanted = conditions(&ask.filters)?;
     let unwanted = match &ask.excludes {
         Json::Null => Vec::new(),
@@ -162,7 +162,7 @@ fn sort(rows: &mut [Row], order: &[String]) {
     });
 }
 
-async fn create(store: &Store, ask: &Ask) -> Result<Row, MethodError> {
+async fn create(store: &Store, ask: &QueryArguments) -> Result<Row, MethodError> {
     match ask.model.as_str() {
         "chat_message" => messages::create(store, &ask.values).await,
         "chat_channel" => channels::create(store, &ask.values).await,
@@ -174,7 +174,7 @@ async fn create(store: &Store, ask: &Ask) -> Result<Row, MethodError> {
     }
 }
 
-async fn update(store: &Store, ask: &Ask, row: &Row) -> Result<(), MethodError> {
+async fn update(store: &Store, ask: &QueryArguments, row: &Row) -> Result<(), MethodError> {
     match ask.model.as_str() {
         "chat_channel" => channels::update(store, row, &ask.values).await,
         "preset" => presets::update(store, row, &ask.values).await,

@@ -20,7 +20,7 @@ use crate::{
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct New {
+struct CreateTimer {
     #[serde(default)]
     worker: String,
     #[serde(default)]
@@ -62,7 +62,7 @@ struct TimerFilter {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct One {
+struct TimerSelector {
     #[serde(default)]
     worker: String,
     #[serde(default)]
@@ -77,7 +77,7 @@ pub(super) fn methods(store: &Store, plugins: &Weak<Inner>) -> Vec<Function> {
     };
     let (setting, listing, cancelling) = (at(), at(), at());
     vec![
-        function("timer_set", Kind::Tool, move |_: Call, new: New| {
+        function("timer_set", Kind::Tool, move |_: Call, new: CreateTimer| {
             setting.clone().set(new)
         })
         .doc("A text that arrives at its time, or a name that plugins are told; the timer's id."),
@@ -85,9 +85,11 @@ pub(super) fn methods(store: &Store, plugins: &Weak<Inner>) -> Vec<Function> {
             listing.clone().list(of)
         })
         .doc("The timers that wait: of a session, or by the name plugins are told."),
-        function("timer_cancel", Kind::Tool, move |_: Call, one: One| {
-            cancelling.clone().cancel(one)
-        })
+        function(
+            "timer_cancel",
+            Kind::Tool,
+            move |_: Call, one: TimerSelector| cancelling.clone().cancel(one),
+        )
         .doc("Cancels a timer; false if none such waits."),
     ]
     .into_iter()
@@ -108,14 +110,14 @@ impl Timers {
         flavour.ok_or_else(|| failed("only plugins have timers of their own"))
     }
 
-    async fn set(self, new: New) -> Result<Value, MethodError> {
+    async fn set(self, new: CreateTimer) -> Result<Value, MethodError> {
         match new.name.clone() {
             Some(name) => self.set_named(name, new).await,
             None => self.set_text(new).await,
         }
     }
 
-    async fn set_text(&self, new: New) -> Result<Value, MethodError> {
+    async fn set_text(&self, new: CreateTimer) -> Result<Value, MethodError> {
         let (Some(session), Some(due)) = (&new.session, new.due) else {
             return Err(failed(
                 "a text needs a session and a time: `session`, `due`",
@@ -132,7 +134,7 @@ impl Timers {
         Ok(text(timer.id.to_string()))
     }
 
-    async fn set_named(&self, name: String, new: New) -> Result<Value, MethodError> {
+    async fn set_named(&self, name: String, new: CreateTimer) -> Result<Value, MethodError> {
         let due_at = match (new.due, &new.cron) {
             (Some(due), _) => moment(due)?,
             (None, Some(cron)) => first(cron, new.timezone.as_deref())?,
@@ -204,7 +206,7 @@ impl Timers {
     }
 
     /// False if none such waits.
-    async fn cancel(self, one: One) -> Result<Value, MethodError> {
+    async fn cancel(self, one: TimerSelector) -> Result<Value, MethodError> {
         let id: Uuid = one.id.parse().map_err(failed)?;
         let timers = self.store.timers();
         let cancelled = match &one.session {

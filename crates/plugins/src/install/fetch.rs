@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::environment::{
-    Environments, InstallError, Say,
+    Environments, InstallError, ProgressFn,
     process::{command, output, run},
 };
 
@@ -86,7 +86,7 @@ impl Origin {
         &self,
         folder: &Path,
         environments: &Environments,
-        say: Say<'_>,
+        say: ProgressFn<'_>,
     ) -> Result<Option<String>, InstallError> {
         let broken = |error| InstallError::files(folder, error);
         fs::create_dir(folder).map_err(broken)?;
@@ -150,7 +150,7 @@ fn clone(
     url: &str,
     commit: Option<&str>,
     folder: &Path,
-    say: Say<'_>,
+    say: ProgressFn<'_>,
 ) -> Result<String, InstallError> {
     let git = |arguments: &[&str]| {
         let mut git = command(Path::new("git"));

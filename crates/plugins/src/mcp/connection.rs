@@ -24,7 +24,7 @@ use super::{
     child::Process,
     http,
     notifications::{ClientNotifications, Notice},
-    wire::{Onlookers, Wire},
+    wire::{ObservedTransport, Onlookers},
     words,
 };
 
@@ -51,13 +51,13 @@ pub(super) struct Attendance {
     check: Option<Interval>,
 }
 
-pub(super) enum Event {
+pub(super) enum ConnectionEvent {
     /// Its tools may be others now.
     Refresh,
     Lost(String),
 }
 
-pub(super) enum Unanswered {
+pub(super) enum RequestError {
     /// In the server's words.
     Refused(String),
     Lost(String),
@@ -94,7 +94,7 @@ impl Connection {
                     started.map_err(|error| format!("cannot start '{program}': {error}"))?;
                 let transport =
                     AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_LINE);
-                let transport = Wire {
+                let transport = ObservedTransport {
                     transport,
                     onlookers: onlookers.clone(),
                 };
@@ -117,7 +117,7 @@ impl Connection {
             } => {
                 let config = http::config(url, bearer.as_deref(), headers)?;
                 let client = http::client()?;
-                let transport = Wire {
+                let transport = ObservedTransport {
                     transport: StreamableHttpClientTransport::with_client(client, config),
                     onlookers: onlookers.clone(),
                 };
@@ -167,7 +167,7 @@ impl Connection {
         tool: &str,
         arguments: JsonObject,
         progress: &Onlooker,
-    ) -> Result<CallToolResult, Unanswered> {
+    ) -> Result<CallToolResult, RequestError> {
         let mut request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let listening = self.onlookers.listen(progress);
         if let Some(listening) = &listening {
@@ -183,9 +183,9 @@ impl Connection {
             ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
                 // If it is full, somebody has said so already.
                 let _ = self.notices.try_send(Notice::Lost(reason.clone()));
-                Err(Unanswered::Lost(reason))
+                Err(RequestError::Lost(reason))
             }
-            _ => Err(Unanswered::Refused(reason)),
+            _ => Err(RequestError::Refused(reason)),
         }
     }
 }
@@ -214,22 +214,22 @@ fn every(period: Duration) -> Interval {
 
 impl Attendance {
     /// Waits for something to happen.
-    pub(super) async fn next(&mut self, connection: &Connection) -> Event {
+    pub(super) async fn next(&mut self, connection: &Connection) -> ConnectionEvent {
         loop {
             tokio::select! {
-                ended = ended(&mut self.process) => return Event::Lost(ended),
+                ended = ended(&mut self.process) => return ConnectionEvent::Lost(ended),
                 notice = self.heard.recv() => match notice {
-                    Some(Notice::Changed) => return Event::Refresh,
-                    Some(Notice::Lost(reason)) => return Event::Lost(reason),
-                    None => return Event::Lost("the connection has ended".to_owned()),
+                    Some(Notice::Changed) => return ConnectionEvent::Refresh,
+                    Some(Notice::Lost(reason)) => return ConnectionEvent::Lost(reason),
+                    None => return ConnectionEvent::Lost("the connection has ended".to_owned()),
                 },
                 changed = changed(&mut self.subscription) => if changed {
-                    return Event::Refresh;
+                    return ConnectionEvent::Refresh;
                 },
                 _ = self.look.tick() => if connection.service.is_transport_closed() {
-                    return Event::Lost("it closed the connection".to_owned());
+                    return ConnectionEvent::Lost("it closed the connection".to_owned());
                 },
-                () = tick(&mut self.check) => return Event::Refresh,
+                () = tick(&mut self.check) => return ConnectionEvent::Refresh,
             }
         }
     }

@@ -13,8 +13,8 @@ use tokio::{
 };
 
 use super::{
-    McpSettings, McpState, Standing,
-    connection::{Attendance, Connection, Event, Unanswered},
+    McpSettings, McpState, McpStatus,
+    connection::{Attendance, Connection, ConnectionEvent, RequestError},
     describe::names,
     method::McpMethod,
 };
@@ -32,20 +32,20 @@ pub(super) struct Server {
     origin: Origin,
     gate: WeakGate,
     /// Mutex, held for a look.
-    line: Mutex<Line>,
+    line: Mutex<ServerState>,
     /// True once the first try has ended.
     tried: watch::Sender<bool>,
 }
 
-struct Line {
-    standing: Standing,
+struct ServerState {
+    standing: McpStatus,
     error: Option<String>,
     connection: Option<Arc<Connection>>,
     /// What is registered with the gate, if anything is.
-    offered: Option<Offered>,
+    offered: Option<OfferedTools>,
 }
 
-struct Offered {
+struct OfferedTools {
     tools: Vec<Tool>,
     methods: Vec<String>,
     left_out: Vec<String>,
@@ -57,8 +57,8 @@ impl Server {
             origin: Origin::Mcp(settings.name.clone()),
             settings,
             gate,
-            line: Mutex::new(Line {
-                standing: Standing::Connecting,
+            line: Mutex::new(ServerState {
+                standing: McpStatus::Connecting,
                 error: None,
                 connection: None,
                 offered: None,
@@ -116,17 +116,17 @@ impl Server {
     }
 
     /// One connection, from its beginning to its end.
-    async fn stay(self: &Arc<Self>, wanted: &mut watch::Receiver<bool>) -> Ended {
+    async fn stay(self: &Arc<Self>, wanted: &mut watch::Receiver<bool>) -> ConnectionEnd {
         let opened = tokio::select! {
             opened = timeout(self.settings.handshake, self.open()) => opened,
-            _ = wanted.wait_for(|wanted| !wanted) => return Ended::unwanted(),
+            _ = wanted.wait_for(|wanted| !wanted) => return ConnectionEnd::unwanted(),
         };
         let (connection, mut attendance) = match opened {
             Ok(Ok(opened)) => opened,
-            Ok(Err(reason)) => return Ended::never(reason),
+            Ok(Err(reason)) => return ConnectionEnd::never(reason),
             Err(_) => {
                 let seconds = self.settings.handshake.as_secs_f64();
-                return Ended::never(format!("no answer within {seconds} s"));
+                return ConnectionEnd::never(format!("no answer within {seconds} s"));
             }
         };
         self.line.lock().connection = Some(connection.clone());
@@ -137,7 +137,7 @@ impl Server {
         };
         self.line.lock().connection = None;
         attendance.end(&connection).await;
-        Ended { reason, was_up }
+        ConnectionEnd { reason, was_up }
     }
 
     /// Some servers cannot bear to be asked what they speak, some know nothing else.
@@ -166,8 +166,8 @@ impl Server {
             }
             *was_up = true;
             match attendance.next(connection).await {
-                Event::Refresh => {}
-                Event::Lost(reason) => return reason,
+                ConnectionEvent::Refresh => {}
+                ConnectionEvent::Lost(reason) => return reason,
             }
         }
     }
@@ -183,10 +183,10 @@ impl Server {
             .is_some_and(|it| it.tools == tools);
         let offered = if known { None } else { self.register(tools) };
         let mut line = self.line.lock();
-        if line.standing != Standing::Connected {
+        if line.standing != McpStatus::Connected {
             tracing::info!(server = self.settings.name, "MCP server connected");
         }
-        line.standing = Standing::Connected;
+        line.standing = McpStatus::Connected;
         line.error = None;
         if offered.is_some() {
             line.offered = offered;
@@ -195,7 +195,7 @@ impl Server {
         self.tried.send_replace(true);
     }
 
-    fn register(self: &Arc<Self>, tools: Vec<Tool>) -> Option<Offered> {
+    fn register(self: &Arc<Self>, tools: Vec<Tool>) -> Option<OfferedTools> {
         let gate = self.gate.upgrade()?;
         gate.explain(&self.origin, None);
         let mut methods: Vec<Arc<McpMethod>> = Vec::new();
@@ -217,7 +217,7 @@ impl Server {
         }
         let full = |name: &str| format!("{}/{name}", self.origin);
         let names = methods.iter().map(|method| method.info().name.clone());
-        Some(Offered {
+        Some(OfferedTools {
             methods: names
                 .filter(|name| gate.find(&full(name)).is_some())
                 .collect(),
@@ -244,7 +244,7 @@ impl Server {
             let server = &self.settings.name;
             tracing::warn!(server, reason, "MCP server not connected");
         }
-        line.standing = Standing::NotConnected;
+        line.standing = McpStatus::NotConnected;
         line.error = Some(reason);
         drop(line);
         self.tried.send_replace(true);
@@ -274,8 +274,8 @@ impl Server {
         };
         match connection.call(tool, arguments, progress).await {
             Ok(result) => Ok(result),
-            Err(Unanswered::Refused(message)) => Err(message),
-            Err(Unanswered::Lost(reason)) => Err(self.gone(&reason)),
+            Err(RequestError::Refused(message)) => Err(message),
+            Err(RequestError::Lost(reason)) => Err(self.gone(&reason)),
         }
     }
 }
@@ -296,23 +296,23 @@ impl Pauses {
     }
 }
 
-struct Ended {
+struct ConnectionEnd {
     /// `None`: it is no longer wanted.
     reason: Option<String>,
     /// It has answered before.
     was_up: bool,
 }
 
-impl Ended {
+impl ConnectionEnd {
     fn never(reason: String) -> Self {
-        Ended {
+        ConnectionEnd {
             reason: Some(reason),
             was_up: false,
         }
     }
 
     fn unwanted() -> Self {
-        Ended {
+        ConnectionEnd {
             reason: None,
             was_up: false,
         }

@@ -1,4 +1,4 @@
-//! [`Wire`]: a transport on which the progress of calls is heard. It is heard here because here
+//! [`ObservedTransport`]: a transport on which the progress of calls is heard. It is heard here because here
 //! messages still come in the order in which they were sent: the SDK answers a call before it has
 //! told of what came before the answer.
 
@@ -24,24 +24,24 @@ use rmcp::{
 
 /// Who looks on at the calls of one connection. Clones share it.
 #[derive(Clone, Default)]
-pub(super) struct Onlookers(Arc<Calls>);
+pub(super) struct Onlookers(Arc<CallTokens>);
 
 #[derive(Default)]
-struct Calls {
+struct CallTokens {
     next: AtomicU64,
     /// A mutex, held for a look.
     by_token: Mutex<HashMap<ProgressToken, Onlooker>>,
 }
 
 /// While it lives, progress of its token is told.
-pub(super) struct Listening {
+pub(super) struct ProgressSubscription {
     token: ProgressToken,
     calls: Onlookers,
 }
 
 impl Onlookers {
     /// `None` if nobody wants to hear anything.
-    pub(super) fn listen(&self, onlooker: &Onlooker) -> Option<Listening> {
+    pub(super) fn listen(&self, onlooker: &Onlooker) -> Option<ProgressSubscription> {
         if onlooker.is_nobody() {
             return None;
         }
@@ -52,7 +52,7 @@ impl Onlookers {
             .by_token
             .lock()
             .insert(token.clone(), onlooker.clone());
-        Some(Listening {
+        Some(ProgressSubscription {
             token,
             calls: self.clone(),
         })
@@ -70,24 +70,24 @@ impl Onlookers {
     }
 }
 
-impl Listening {
+impl ProgressSubscription {
     pub(super) fn token(&self) -> ProgressToken {
         self.token.clone()
     }
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
         self.calls.0.by_token.lock().remove(&self.token);
     }
 }
 
-pub(super) struct Wire<T> {
+pub(super) struct ObservedTransport<T> {
     pub(super) transport: T,
     pub(super) onlookers: Onlookers,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Wire<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for ObservedTransport<T> {
     type Error = T::Error;
 
     fn send(

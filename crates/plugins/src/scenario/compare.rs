@@ -16,7 +16,7 @@ const AROUND: usize = 60;
 /// What differs, a line each; none if nothing does.
 pub fn compare(step: &Step, observed: &Map<String, Json>) -> Option<String> {
     let expected = &step.0;
-    let how = How {
+    let how = ComparisonOptions {
         clip: expected
             .get("clip")
             .and_then(Json::as_u64)
@@ -48,7 +48,7 @@ pub fn compare(step: &Step, observed: &Map<String, Json>) -> Option<String> {
 
 /// What differs between two values, a line each.
 pub fn differences(place: &str, wanted: &Json, came: &Json) -> Option<String> {
-    let how = How {
+    let how = ComparisonOptions {
         clip: None,
         shape_only: false,
     };
@@ -69,13 +69,13 @@ fn without_none(pushed: &Json) -> Json {
     kept.cloned().collect()
 }
 
-struct How {
+struct ComparisonOptions {
     /// Texts of this length were cut.
     clip: Option<usize>,
     shape_only: bool,
 }
 
-impl How {
+impl ComparisonOptions {
     fn difference(&self, place: &str, wanted: &Json, came: &Json, lines: &mut Vec<String>) {
         match (wanted, came) {
             (Json::Object(wanted), Json::Object(came)) => {

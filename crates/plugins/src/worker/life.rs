@@ -9,11 +9,11 @@ use std::{
 
 use tokio::{sync::watch, time::timeout};
 
-use super::{Running, State, Worker};
+use super::{RunningProcess, Worker, WorkerState};
 use crate::{
-    Loaded, Source, WorkerError,
+    LoadedPlugin, Source, WorkerError,
     link::Link,
-    live::{Death, Live},
+    live::{Death, WorkerChannels},
     log, serve,
     spawn::{Order, spawn},
 };
@@ -44,7 +44,7 @@ impl Worker {
     }
 
     /// The process, started now if there is none.
-    pub(super) async fn running(self: &Arc<Self>) -> Result<Arc<Running>, WorkerError> {
+    pub(super) async fn running(self: &Arc<Self>) -> Result<Arc<RunningProcess>, WorkerError> {
         if let Some(running) = self.current() {
             return Ok(running);
         }
@@ -59,7 +59,7 @@ impl Worker {
     /// of each.
     pub(super) async fn start(
         self: &Arc<Self>,
-    ) -> Result<HashMap<PathBuf, Result<Loaded, WorkerError>>, WorkerError> {
+    ) -> Result<HashMap<PathBuf, Result<LoadedPlugin, WorkerError>>, WorkerError> {
         let _one_at_a_time = self.starting.lock().await;
         if self.current().is_some() {
             return Ok(HashMap::new());
@@ -105,7 +105,7 @@ impl Worker {
         Ok(results)
     }
 
-    fn launch(self: &Arc<Self>, sources: &[Source]) -> std::io::Result<Arc<Running>> {
+    fn launch(self: &Arc<Self>, sources: &[Source]) -> std::io::Result<Arc<RunningProcess>> {
         let gone = || std::io::Error::other("the product is being stopped");
         let plugins = self.plugins.upgrade().ok_or_else(gone)?;
         let order: Order = plugins.order(&self.name, &self.flavour, sources)?;
@@ -120,7 +120,7 @@ impl Worker {
             spawned.lane,
             serve::lane(gate, identities, Arc::downgrade(self)),
         );
-        let live = Arc::new(Live::new(main, lane, spawned.child.id(), inside));
+        let live = Arc::new(WorkerChannels::new(main, lane, spawned.child.id(), inside));
         for pipe in spawned.output {
             let (data, name) = (plugins.options.data.clone(), self.name.clone());
             tokio::spawn(log::follow(pipe, data, name));
@@ -135,7 +135,7 @@ impl Worker {
                 worker.after(&watched, death).await;
             }
         });
-        let running = Arc::new(Running {
+        let running = Arc::new(RunningProcess {
             live,
             loaded: watch::Sender::default(),
         });
@@ -144,7 +144,7 @@ impl Worker {
     }
 
     /// The process has ended: others get a new one, at once if this was the first time.
-    async fn after(self: &Arc<Self>, live: &Arc<Live>, death: Death) {
+    async fn after(self: &Arc<Self>, live: &Arc<WorkerChannels>, death: Death) {
         let (rest, evicted, sources) = {
             let mut state = self.state.lock();
             let ours = state
@@ -208,7 +208,7 @@ impl Worker {
     }
 }
 
-impl State {
+impl WorkerState {
     /// How long it is to rest, after several deaths in a row.
     fn rest(&self) -> Option<Duration> {
         let times = self.deaths.checked_sub(2)?;

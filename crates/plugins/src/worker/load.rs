@@ -6,9 +6,9 @@ use callgate_contract::{Value, json};
 use serde_json::Value as Json;
 use tokio::time::timeout;
 
-use super::{Running, Worker};
+use super::{RunningProcess, Worker};
 use crate::{
-    Loaded, Source, WorkerError,
+    LoadedPlugin, Source, WorkerError,
     failure::{Failure, described},
 };
 
@@ -17,7 +17,7 @@ impl Worker {
     pub(crate) async fn load(
         self: &Arc<Self>,
         sources: Vec<Source>,
-    ) -> Vec<(Source, Result<Loaded, WorkerError>)> {
+    ) -> Vec<(Source, Result<LoadedPlugin, WorkerError>)> {
         for source in &sources {
             self.expect(source);
         }
@@ -68,7 +68,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn load_one(self: &Arc<Self>, source: &Source) -> Result<Loaded, WorkerError> {
+    async fn load_one(self: &Arc<Self>, source: &Source) -> Result<LoadedPlugin, WorkerError> {
         let running = self.running().await?;
         self.load_into(&running, source).await
     }
@@ -95,9 +95,9 @@ impl Worker {
 
     pub(super) async fn load_into(
         self: &Arc<Self>,
-        running: &Running,
+        running: &RunningProcess,
         source: &Source,
-    ) -> Result<Loaded, WorkerError> {
+    ) -> Result<LoadedPlugin, WorkerError> {
         let result = self.try_load(running, source).await;
         let plugins = self.plugins.upgrade();
         match &result {
@@ -125,7 +125,7 @@ impl Worker {
     }
 
     /// A plugin that the operator disabled is told so, each time it is loaded.
-    async fn hush(&self, running: &Running, plugin: &str) {
+    async fn hush(&self, running: &RunningProcess, plugin: &str) {
         let arguments = vec![("plugin".to_owned(), Value::Str(plugin.to_owned()))];
         let told = self.ask_live(&running.live, "disabled", arguments, None);
         if let Err(error) = told.await {
@@ -133,7 +133,11 @@ impl Worker {
         }
     }
 
-    async fn try_load(&self, running: &Running, source: &Source) -> Result<Loaded, WorkerError> {
+    async fn try_load(
+        &self,
+        running: &RunningProcess,
+        source: &Source,
+    ) -> Result<LoadedPlugin, WorkerError> {
         let gone = || WorkerError::Ended {
             worker: self.name.clone(),
             reason: "the product is being stopped".to_owned(),

@@ -1,12 +1,12 @@
 //! The operator's functions: three lines of Python that remote callers can call.
 
 use callgate_contract::{Caller, JournalId, Surface, Value};
-use callgate_plugins::{Loaded, Source, WorkerError};
+use callgate_plugins::{LoadedPlugin, Source, WorkerError};
 use serde_json::{Map, json};
 
 use crate::scene::Scene;
 
-async fn load(scene: &Scene) -> Result<Loaded, WorkerError> {
+async fn load(scene: &Scene) -> Result<LoadedPlugin, WorkerError> {
     let source = Source {
         path: scene.folder.path().join("functions"),
         flavour: "native".to_owned(),

@@ -11,7 +11,7 @@ use callgate_contract::{
     Arguments, Effect, Kind, Onlooker, Part, Progress, Value, json as value_json,
 };
 use callgate_gate::{CallError, CallRequest, Outcome};
-use callgate_plugins::mcp::{McpServers, McpSettings, Reach, Standing};
+use callgate_plugins::mcp::{McpServers, McpSettings, McpStatus, Reach};
 use serde_json::{Value as Json, json};
 
 use crate::scene::Scene;
@@ -119,7 +119,7 @@ impl Stage {
     async fn open() -> Stage {
         let stage = Stage::of(Scene::new().await, |_| ()).await;
         stage
-            .until(|stage| stage.standing() == Standing::Connected)
+            .until(|stage| stage.standing() == McpStatus::Connected)
             .await;
         stage
     }
@@ -149,7 +149,7 @@ impl Stage {
         Stage { scene, servers }
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> McpStatus {
         self.servers.states()[0].state
     }
 
@@ -253,7 +253,7 @@ async fn a_server_that_dies_comes_back_and_says_why_it_was_away() {
     let cut = stage.scene.refusal("mcp:probe/die").await;
     assert!(cut.contains("mcp server 'probe' is not connected"), "{cut}");
     stage
-        .until(|stage| stage.standing() == Standing::NotConnected)
+        .until(|stage| stage.standing() == McpStatus::NotConnected)
         .await;
     assert!(stage.has("look"), "a short absence changes nothing");
     let away = stage.scene.refusal("mcp:probe/look").await;
@@ -294,7 +294,7 @@ async fn nobody_waits_for_a_server_that_says_nothing() {
     let servers = McpServers::new(&scene.gate, vec![settings]);
     servers.start(true).await;
     servers.settled(Duration::from_millis(10)).await;
-    assert_eq!(servers.states()[0].state, Standing::Connecting);
+    assert_eq!(servers.states()[0].state, McpStatus::Connecting);
     servers.shutdown().await;
 }
 
@@ -347,7 +347,7 @@ async fn a_server_that_babbles_is_understood_and_nonsense_is_refused() {
         "{refused}"
     );
     assert_eq!(stage.json("look").await, json!("look"));
-    assert_eq!(stage.standing(), Standing::Connected);
+    assert_eq!(stage.standing(), McpStatus::Connected);
     stage.servers.shutdown().await;
 }
 
@@ -370,7 +370,7 @@ async fn what_is_too_much_is_refused_and_the_server_stays() {
     let more = give(65 << 20).await;
     assert!(matches!(more, Err(CallError::Deadline { .. })), "{more:?}");
     while stage.scene.call("mcp:probe/look", vec![]).await.is_err() {
-        assert_eq!(stage.standing(), Standing::Connected);
+        assert_eq!(stage.standing(), McpStatus::Connected);
     }
     stage.servers.shutdown().await;
 }
@@ -382,7 +382,7 @@ async fn a_server_that_hangs_in_the_handshake_is_given_up() {
     let impatient = |settings: &mut McpSettings| settings.handshake = Duration::from_millis(200);
     let stage = Stage::of(scene, impatient).await;
     stage
-        .until(|stage| stage.standing() == Standing::NotConnected)
+        .until(|stage| stage.standing() == McpStatus::NotConnected)
         .await;
     let why = stage.servers.states()[0].error.clone().unwrap();
     assert_eq!(why, "no answer within 0.2 s");
@@ -460,7 +460,7 @@ async fn a_server_that_wants_a_key_says_what_to_do() {
         };
         let stage = Stage::of(Scene::new().await, |settings| settings.reach = reach).await;
         stage
-            .until(|stage| stage.standing() == Standing::NotConnected)
+            .until(|stage| stage.standing() == McpStatus::NotConnected)
             .await;
         let why = stage.servers.states()[0].error.clone().unwrap();
         assert!(why.contains(expected), "{head} {why}");

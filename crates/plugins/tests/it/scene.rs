@@ -8,7 +8,7 @@ use std::{
 
 use callgate_contract::{Arguments, Caller, Grant, JournalId, Role, SessionKey, Surface, Value};
 use callgate_gate::{CallError, Gate, GatePolicy, Outcome};
-use callgate_plugins::{Loaded, PluginOptions, Plugins, Source, WorkerError};
+use callgate_plugins::{LoadedPlugin, PluginOptions, Plugins, Source, WorkerError};
 use callgate_store::{RecordedCall, Store, StoreOptions};
 use serde_json::Map;
 use tempfile::TempDir;
@@ -70,7 +70,7 @@ impl Scene {
         }
     }
 
-    pub async fn load(&self, name: &str, code: &str) -> Result<Loaded, WorkerError> {
+    pub async fn load(&self, name: &str, code: &str) -> Result<LoadedPlugin, WorkerError> {
         let source = self.source(name, code);
         let [(_, result)] = self.plugins.load(vec![source]).await.try_into().unwrap();
         result

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use callgate_contract::Stop;
 
-use super::{Run, SAMPLE};
-use crate::{child::REAP, unlinked::unlinked, verdict::Verdict};
+use super::{ActiveRun, SAMPLE};
+use crate::{child::REAP, unlinked::unlinked, verdict::RunVerdict};
 
 /// Once counting took this long, the code waits while it is done again.
 const SLOW_COUNT: Duration = Duration::from_millis(5);
 
-impl Run<'_> {
+impl ActiveRun<'_> {
     pub(super) fn enforce(&mut self) {
         let now = Instant::now();
         self.heed_cancel();
@@ -65,7 +65,7 @@ impl Run<'_> {
     pub(super) fn stop(&mut self, stop: Stop, reason: String) {
         let counts = self.done.is_none() || matches!(stop, Stop::Output | Stop::Disk);
         if self.verdict.is_none() && counts {
-            self.verdict = Some(Verdict::because(stop, reason));
+            self.verdict = Some(RunVerdict::because(stop, reason));
         }
         if !self.killed {
             self.kill();

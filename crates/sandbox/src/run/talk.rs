@@ -12,10 +12,10 @@ use rustix::{
     net::{RecvFlags, SendFlags, recv, send},
 };
 
-use super::{Pending, Run};
+use super::{ActiveRun, PendingAnswer};
 use crate::{
-    protocol::{self, Said},
-    verdict::Verdict,
+    protocol::{self, GuestMessage},
+    verdict::RunVerdict,
     wire::LEASED,
 };
 
@@ -24,7 +24,7 @@ const UNWIND: Duration = Duration::from_secs(1);
 /// Once it said that it is done, it may take this long to be gone.
 const LINGER: Duration = Duration::from_millis(100);
 
-impl Run<'_> {
+impl ActiveRun<'_> {
     /// Sends what the child is owed, as far as it takes it.
     pub(super) fn flush(&mut self) {
         while self.calls_open && !self.outgoing.is_empty() {
@@ -83,8 +83,8 @@ impl Run<'_> {
                 Err(error) => Err(error.to_string()),
             };
             match said {
-                Ok(Said::Done(done)) => self.done = Some(done),
-                Ok(Said::Call(_) | Said::BadCall(_)) => unmade += 1,
+                Ok(GuestMessage::Done(done)) => self.done = Some(done),
+                Ok(GuestMessage::Call(_) | GuestMessage::BadCall(_)) => unmade += 1,
                 Err(reason) => return self.stop(Stop::Killed, reason),
             }
         }
@@ -122,32 +122,32 @@ impl Run<'_> {
         self.end_within(LINGER);
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: GuestMessage) {
         match said {
-            Said::Done(done) => {
+            GuestMessage::Done(done) => {
                 self.done = Some(done);
                 self.end_within(LINGER);
             }
             // Nobody is left to be answered.
-            Said::Call(_) | Said::BadCall(_) if self.child.exit.get().is_some() => {
+            GuestMessage::Call(_) | GuestMessage::BadCall(_) if self.child.exit.get().is_some() => {
                 self.calls_open = false;
             }
-            Said::Call(_) | Said::BadCall(_) if self.must_end.is_some() => {
+            GuestMessage::Call(_) | GuestMessage::BadCall(_) if self.must_end.is_some() => {
                 // It was told to end; being told again is all it gets.
                 self.calls += 1;
                 self.answer(&CodeReply::End(Stop::Finished));
             }
-            Said::Call(_) | Said::BadCall(_) if self.calls >= self.limits.calls => {
+            GuestMessage::Call(_) | GuestMessage::BadCall(_) if self.calls >= self.limits.calls => {
                 let reason = format!("more than {} calls", self.limits.calls);
                 self.stop(Stop::Calls, reason);
             }
-            Said::BadCall(reason) => {
+            GuestMessage::BadCall(reason) => {
                 self.calls += 1;
                 self.answer(&CodeReply::Error(reason));
             }
-            Said::Call(call) => {
+            GuestMessage::Call(call) => {
                 self.calls += 1;
-                self.pending = Some(Pending {
+                self.pending = Some(PendingAnswer {
                     answer: (self.host)(call),
                     since: Instant::now(),
                 });
@@ -182,7 +182,7 @@ impl Run<'_> {
         if let CodeReply::End(stop) = reply
             && self.verdict.is_none()
         {
-            self.verdict = Some(Verdict::quiet(*stop));
+            self.verdict = Some(RunVerdict::quiet(*stop));
             self.end_within(UNWIND);
         }
         protocol::write_reply(&mut self.outgoing, reply, !self.slots.may_spin());

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Run;
+use super::ActiveRun;
 
 /// The peer was just answered and will most likely call again within microseconds.
 const SPIN: Duration = Duration::from_micros(50);
 
-impl Run<'_> {
+impl ActiveRun<'_> {
     /// Looks again and again for a moment, while that is cheaper than sleeping. True if there is
     /// something to do.
     pub(super) fn spin(&mut self) -> bool {

@@ -21,10 +21,10 @@ type WayIn = Arc<Turn<Option<WriteHalf<DuplexStream>>>>;
 
 /// The ways in to clients that another process speaks for. A mutex, held for a look.
 #[derive(Default)]
-pub(super) struct Lines(Mutex<HashMap<String, WayIn>>);
+pub(super) struct McpChannels(Mutex<HashMap<String, WayIn>>);
 
-impl Lines {
-    /// Serves a client whose messages come by [`Lines::say`], until either side has left.
+impl McpChannels {
+    /// Serves a client whose messages come by [`McpChannels::say`], until either side has left.
     pub(super) async fn open(&self, mcp: &Mcp, connection: String, events: Events) {
         let (ours, theirs) = duplex(BUFFER);
         let (read, write) = split(ours);

@@ -11,7 +11,7 @@ use tokio::{
     time::{MissedTickBehavior, interval_at},
 };
 
-use super::{Mcp, handler::internal, told::Told, tools, who::Who};
+use super::{Mcp, handler::internal, told::ProgressNotifier, tools, who::ClientIdentity};
 
 /// How often a call that goes on says so.
 const BEAT: Duration = Duration::from_secs(1);
@@ -19,17 +19,17 @@ const BEAT: Duration = Duration::from_secs(1);
 const WAITING: usize = 16;
 
 /// What a call came to, the client's own withdrawal aside.
-pub(super) type Made = Result<Outcome, CallError>;
+pub(super) type CallResult = Result<Outcome, CallError>;
 
 /// `None` if it was cancelled.
 pub(super) async fn call(
     mcp: &Mcp,
-    who: &Who,
+    who: &ClientIdentity,
     tool: &str,
     arguments: JsonObject,
-    mut told: Told,
+    mut told: ProgressNotifier,
     context: &RequestContext<RoleServer>,
-) -> Result<Option<Made>, ErrorData> {
+) -> Result<Option<CallResult>, ErrorData> {
     let caller = who.caller(JournalId::fresh()).map_err(internal)?;
     let method = tools::meant(mcp.gate(), &caller, tool);
     let arguments = arguments

@@ -11,12 +11,12 @@ use super::{
     files::{Home, sessions},
     handler::internal,
     uri::TEMPLATES,
-    who::Who,
+    who::ClientIdentity,
 };
 
 pub(super) async fn complete(
     mcp: &Mcp,
-    who: &Who,
+    who: &ClientIdentity,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let Reference::Resource(template) = &request.r#ref else {
@@ -40,7 +40,7 @@ pub(super) async fn complete(
     found.map(CompleteResult::new).map_err(internal)
 }
 
-async fn ids(mcp: &Mcp, who: &Who) -> Result<Vec<String>, ErrorData> {
+async fn ids(mcp: &Mcp, who: &ClientIdentity) -> Result<Vec<String>, ErrorData> {
     let sessions = sessions(mcp, who).await?;
     Ok(sessions
         .iter()
@@ -50,7 +50,7 @@ async fn ids(mcp: &Mcp, who: &Who) -> Result<Vec<String>, ErrorData> {
 
 async fn names(
     mcp: &Mcp,
-    who: &Who,
+    who: &ClientIdentity,
     session: String,
     folder: &str,
 ) -> Result<Vec<String>, ErrorData> {

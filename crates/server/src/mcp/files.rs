@@ -23,7 +23,7 @@ use super::{
     page,
     uri::{FileUri, TEMPLATES},
     watched::Stamp,
-    who::Who,
+    who::ClientIdentity,
 };
 
 /// Bytes of a file that is handed out.
@@ -106,7 +106,7 @@ fn walk(folder: &Folder, inside: &str, shown: &str, depth: usize, found: &mut Ve
 }
 
 /// The sessions whose files `who` may see, in order.
-pub(super) async fn sessions(mcp: &Mcp, who: &Who) -> Result<Vec<Session>, ErrorData> {
+pub(super) async fn sessions(mcp: &Mcp, who: &ClientIdentity) -> Result<Vec<Session>, ErrorData> {
     let sessions = mcp.store().sessions();
     if who.is_operator() {
         return sessions.list().await.map_err(internal);
@@ -119,7 +119,7 @@ pub(super) async fn sessions(mcp: &Mcp, who: &Who) -> Result<Vec<Session>, Error
 /// Whole sessions at a time, so that a cursor is the id of one.
 pub(super) async fn list(
     mcp: &Mcp,
-    who: &Who,
+    who: &ClientIdentity,
     after: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut sessions = sessions(mcp, who).await?;
@@ -159,7 +159,11 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(templates.into())
 }
 
-pub(super) async fn read(mcp: &Mcp, who: &Who, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(
+    mcp: &Mcp,
+    who: &ClientIdentity,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     let (home, path) = locate(mcp, who, uri).await?;
     let refused = |error: FileError| refused(uri, error);
     let (folder, name) = home.folders.resolve(&path).map_err(refused)?;
@@ -169,7 +173,11 @@ pub(super) async fn read(mcp: &Mcp, who: &Who, uri: &str) -> Result<ReadResource
 }
 
 /// Where the file at `uri` lies, or would lie: in a session that `who` may see.
-pub(super) async fn locate(mcp: &Mcp, who: &Who, uri: &str) -> Result<(Home, String), ErrorData> {
+pub(super) async fn locate(
+    mcp: &Mcp,
+    who: &ClientIdentity,
+    uri: &str,
+) -> Result<(Home, String), ErrorData> {
     let unknown = || missing(uri, "no such resource: resources/list shows them");
     let file = FileUri::parse(uri).ok_or_else(unknown)?;
     let sessions = sessions(mcp, who).await?;

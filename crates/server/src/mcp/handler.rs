@@ -24,28 +24,28 @@ use super::{
     Mcp, call, completion, content,
     files::{self, Home},
     lists, page, prompts,
-    told::{Level, Told},
+    told::{Level, ProgressNotifier},
     tools,
-    watched::{self, Watched},
-    who::Who,
+    watched::{self, WatchedFiles},
+    who::ClientIdentity,
 };
 use crate::api::Access;
 
 #[derive(Clone)]
-pub(super) struct Handler(Arc<Shared>);
+pub(super) struct Handler(Arc<HandlerInner>);
 
 /// One for each session of a client; for clients without sessions, one for each request.
-struct Shared {
+struct HandlerInner {
     mcp: Mcp,
     /// `None`: each request says who asks.
-    who: Option<Who>,
-    heard: Mutex<Heard>,
-    watched: Watched,
+    who: Option<ClientIdentity>,
+    heard: Mutex<ClientState>,
+    watched: WatchedFiles,
 }
 
 /// A mutex, held for a look.
 #[derive(Default)]
-struct Heard {
+struct ClientState {
     /// The least that the client wants to hear.
     level: Option<Level>,
     /// Tells the client of changes, for as long as we live.
@@ -54,7 +54,7 @@ struct Heard {
     following: Option<AbortHandle>,
 }
 
-impl Drop for Shared {
+impl Drop for HandlerInner {
     fn drop(&mut self) {
         let heard = self.heard.get_mut();
         let tasks = [heard.telling.take(), heard.following.take()];
@@ -74,12 +74,12 @@ pub(super) fn internal(error: impl Display) -> ErrorData {
 }
 
 impl Handler {
-    pub(super) fn new(mcp: Mcp, who: Option<Who>) -> Self {
-        Handler(Arc::new(Shared {
+    pub(super) fn new(mcp: Mcp, who: Option<ClientIdentity>) -> Self {
+        Handler(Arc::new(HandlerInner {
             mcp,
             who,
             heard: Mutex::default(),
-            watched: Watched::default(),
+            watched: WatchedFiles::default(),
         }))
     }
 
@@ -87,20 +87,20 @@ impl Handler {
         &self.0.mcp
     }
 
-    fn who(&self, extensions: &Extensions) -> Result<Who, ErrorData> {
+    fn who(&self, extensions: &Extensions) -> Result<ClientIdentity, ErrorData> {
         if let Some(who) = &self.0.who {
             return Ok(who.clone());
         }
         let parts = extensions.get::<Parts>();
         let access = parts.and_then(|parts| parts.extensions.get::<Access>());
         let access = access.ok_or_else(|| internal("a request came in without a key"))?;
-        Ok(Who::of(access))
+        Ok(ClientIdentity::of(access))
     }
 
-    fn told(&self, context: &RequestContext<RoleServer>) -> Told {
+    fn told(&self, context: &RequestContext<RoleServer>) -> ProgressNotifier {
         let level = context.meta.log_level().or(self.0.heard.lock().level);
         let token = context.meta.get_progress_token();
-        Told::new(context.peer.clone(), token, level)
+        ProgressNotifier::new(context.peer.clone(), token, level)
     }
 }
 

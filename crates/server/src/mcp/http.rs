@@ -122,7 +122,7 @@ impl Door {
 
 /// Whose each session is. Mutexes, held for a look.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(super) struct SessionOwners {
     owners: Mutex<Owners>,
     close: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
@@ -134,7 +134,7 @@ struct Owners {
     begun: u64,
 }
 
-impl Sessions {
+impl SessionOwners {
     fn belongs(&self, session: &str, key: &str) -> bool {
         let owners = self.owners.lock();
         owners
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_session_belongs_to_its_key_and_old_ones_give_way() {
-        let sessions = Sessions::default();
+        let sessions = SessionOwners::default();
         let names: Vec<String> = (0..=EACH).map(|n| format!("s{n}")).collect();
         sessions.add("other".into(), "b".into(), &[]);
         let mut open = vec!["other".to_owned()];

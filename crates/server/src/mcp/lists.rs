@@ -9,24 +9,24 @@ use std::{
 use callgate_contract::JournalId;
 use rmcp::{Peer, RoleServer, service::SubscriptionContext};
 
-use super::{Mcp, prompts, tools, watched::Watched, who::Who};
+use super::{Mcp, prompts, tools, watched::WatchedFiles, who::ClientIdentity};
 
 /// How long things may take to come together.
 const TOGETHER: Duration = Duration::from_millis(100);
 
 /// What was seen, in short.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Seen {
+struct ListHashes {
     tools: u64,
     prompts: u64,
 }
 
-impl Seen {
-    async fn now(mcp: &Mcp, who: &Who) -> Seen {
+impl ListHashes {
+    async fn now(mcp: &Mcp, who: &ClientIdentity) -> ListHashes {
         let caller = who.caller(JournalId::NONE);
         let tools = caller.map(|caller| tools::all(mcp.gate(), &caller));
         let prompts = prompts::all(mcp, who).await;
-        Seen {
+        ListHashes {
             tools: short(&tools.unwrap_or_default()),
             prompts: short(&prompts.unwrap_or_default()),
         }
@@ -42,22 +42,22 @@ fn short(list: &impl serde::Serialize) -> u64 {
 }
 
 /// Which lists are others than before.
-struct Changed {
+struct ChangedLists {
     tools: bool,
     prompts: bool,
 }
 
 struct Watch<'a> {
     mcp: &'a Mcp,
-    who: &'a Who,
-    seen: Seen,
+    who: &'a ClientIdentity,
+    seen: ListHashes,
     changes: tokio::sync::watch::Receiver<u64>,
 }
 
 impl<'a> Watch<'a> {
-    async fn begin(mcp: &'a Mcp, who: &'a Who) -> Self {
+    async fn begin(mcp: &'a Mcp, who: &'a ClientIdentity) -> Self {
         let changes = mcp.gate().changes();
-        let seen = Seen::now(mcp, who).await;
+        let seen = ListHashes::now(mcp, who).await;
         Watch {
             mcp,
             who,
@@ -67,15 +67,15 @@ impl<'a> Watch<'a> {
     }
 
     /// `None` once there can be no more.
-    async fn next(&mut self) -> Option<Changed> {
+    async fn next(&mut self) -> Option<ChangedLists> {
         loop {
             self.changes.changed().await.ok()?;
             tokio::time::sleep(TOGETHER).await;
             self.changes.mark_unchanged();
-            let now = Seen::now(self.mcp, self.who).await;
+            let now = ListHashes::now(self.mcp, self.who).await;
             let before = std::mem::replace(&mut self.seen, now);
             if now != before {
-                return Some(Changed {
+                return Some(ChangedLists {
                     tools: now.tools != before.tools,
                     prompts: now.prompts != before.prompts,
                 });
@@ -85,7 +85,7 @@ impl<'a> Watch<'a> {
 }
 
 /// Of a session, until the client has left.
-pub(super) async fn tell(mcp: Mcp, who: Who, peer: Peer<RoleServer>) {
+pub(super) async fn tell(mcp: Mcp, who: ClientIdentity, peer: Peer<RoleServer>) {
     let mut watch = Watch::begin(&mcp, &who).await;
     while let Some(changed) = watch.next().await {
         if !who.is_welcome() {
@@ -105,10 +105,10 @@ pub(super) async fn tell(mcp: Mcp, who: Who, peer: Peer<RoleServer>) {
 }
 
 /// Of a subscription, which has no session.
-pub(super) async fn tell_subscriber(mcp: &Mcp, who: &Who, context: SubscriptionContext) {
+pub(super) async fn tell_subscriber(mcp: &Mcp, who: &ClientIdentity, context: SubscriptionContext) {
     let mut watch = Watch::begin(mcp, who).await;
     let (accepted, sink) = (context.accepted().clone(), context.sink());
-    let files = Watched::default();
+    let files = WatchedFiles::default();
     for uri in accepted.resource_subscriptions.iter().flatten() {
         // Of what it may not see, it hears nothing.
         let _ = files.add(mcp, who, uri).await;

@@ -8,7 +8,7 @@ use rmcp::{
 };
 use serde_json::Value as Json;
 
-use super::{Mcp, handler::internal, who::Who};
+use super::{Mcp, handler::internal, who::ClientIdentity};
 
 /// Characters of a description.
 const LINE: usize = 160;
@@ -16,7 +16,7 @@ const LINE: usize = 160;
 /// Compat(astrbot): character cards name both ends of a conversation so; nobody has to say them.
 const USUAL: [&str; 2] = ["user", "char"];
 
-pub(super) async fn all(mcp: &Mcp, who: &Who) -> Result<Vec<Prompt>, ErrorData> {
+pub(super) async fn all(mcp: &Mcp, who: &ClientIdentity) -> Result<Vec<Prompt>, ErrorData> {
     if !who.is_operator() {
         return Ok(Vec::new());
     }
@@ -45,7 +45,7 @@ fn described(persona: &Persona) -> Prompt {
 
 pub(super) async fn get(
     mcp: &Mcp,
-    who: &Who,
+    who: &ClientIdentity,
     name: &str,
     arguments: JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {

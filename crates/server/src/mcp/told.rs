@@ -1,4 +1,4 @@
-//! [`Told`]: what a client hears of its call while it waits: progress if it sent a token for it, log
+//! [`ProgressNotifier`]: what a client hears of its call while it waits: progress if it sent a token for it, log
 //! messages if it said how much it wants of them.
 #![allow(
     deprecated,
@@ -26,7 +26,7 @@ const TICK: f64 = 1e-6;
 /// How much a client wants to hear.
 pub(super) type Level = LoggingLevel;
 
-pub(super) struct Told {
+pub(super) struct ProgressNotifier {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     level: Option<Level>,
@@ -53,13 +53,13 @@ impl Count {
     }
 }
 
-impl Told {
+impl ProgressNotifier {
     pub(super) fn new(
         peer: Peer<RoleServer>,
         token: Option<ProgressToken>,
         level: Option<Level>,
     ) -> Self {
-        Told {
+        ProgressNotifier {
             peer,
             token,
             level,

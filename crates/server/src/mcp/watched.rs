@@ -1,4 +1,4 @@
-//! [`Watched`]: files that a client wants to hear of. Code in a sandbox, plugins and people change
+//! [`WatchedFiles`]: files that a client wants to hear of. Code in a sandbox, plugins and people change
 //! them, and none of these reports it: so they are looked at, and only they.
 
 use std::{
@@ -13,7 +13,7 @@ use rmcp::{ErrorData, Peer, RoleServer, model::ResourceUpdatedNotificationParam}
 use super::{
     Mcp,
     files::{self, Home},
-    who::Who,
+    who::ClientIdentity,
 };
 
 /// How often they are looked at.
@@ -23,7 +23,7 @@ const MOST: usize = 256;
 
 /// By address. Clones share them; a mutex, held while they are looked at.
 #[derive(Clone, Default)]
-pub(super) struct Watched(Arc<Mutex<HashMap<String, File>>>);
+pub(super) struct WatchedFiles(Arc<Mutex<HashMap<String, File>>>);
 
 struct File {
     /// One for all files of a session.
@@ -35,9 +35,14 @@ struct File {
 /// Its bytes, and when it was last written to.
 pub(super) type Stamp = (u64, SystemTime);
 
-impl Watched {
+impl WatchedFiles {
     /// Of the file at `uri`, which may not be there yet; the session it belongs to is `who`'s to see.
-    pub(super) async fn add(&self, mcp: &Mcp, who: &Who, uri: &str) -> Result<(), ErrorData> {
+    pub(super) async fn add(
+        &self,
+        mcp: &Mcp,
+        who: &ClientIdentity,
+        uri: &str,
+    ) -> Result<(), ErrorData> {
         let (home, path) = files::locate(mcp, who, uri).await?;
         let mut watched = self.0.lock();
         if watched.len() >= MOST && !watched.contains_key(uri) {
@@ -87,7 +92,7 @@ impl Watched {
 }
 
 /// Of a session, until the client has left.
-pub(super) async fn tell(watched: Watched, who: Who, peer: Peer<RoleServer>) {
+pub(super) async fn tell(watched: WatchedFiles, who: ClientIdentity, peer: Peer<RoleServer>) {
     loop {
         let changed = watched.changed().await;
         if !who.is_welcome() {

@@ -1,4 +1,4 @@
-//! [`Who`]: whom a client of MCP acts for, and what they may use. A key's holder has a session of
+//! [`ClientIdentity`]: whom a client of MCP acts for, and what they may use. A key's holder has a session of
 //! their own; the operator's is one for all their clients.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use callgate_contract::{
 
 use callgate_store::KeyHandle;
 
-use callgate_service::remote::Standing;
+use callgate_service::remote::Authorization;
 
 use crate::api::Access;
 
@@ -18,7 +18,7 @@ use crate::api::Access;
 const MESSAGES: u64 = 100;
 
 #[derive(Clone, Debug)]
-pub(super) struct Who {
+pub(super) struct ClientIdentity {
     pub(super) user: String,
     pub(super) role: Role,
     methods: Allowed,
@@ -26,10 +26,10 @@ pub(super) struct Who {
     key: Option<KeyHandle>,
 }
 
-impl Who {
+impl ClientIdentity {
     /// Whoever can start us on this data directory.
     pub(super) fn operator() -> Self {
-        Who {
+        ClientIdentity {
             user: "operator".to_owned(),
             role: Role::Operator,
             methods: Allowed::All,
@@ -38,10 +38,10 @@ impl Who {
     }
 
     pub(super) fn of(access: &Access) -> Self {
-        Who {
+        ClientIdentity {
             user: access.user(),
             role: access.role(),
-            methods: Standing::of(&access.key).methods,
+            methods: Authorization::of(&access.key).methods,
             key: Some(access.handle.clone()),
         }
     }

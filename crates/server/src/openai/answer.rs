@@ -1,4 +1,4 @@
-//! [`Answering`]: a turn while it answers, step by step. Dropped, as when the asker hangs up, it
+//! [`AnswerStream`]: a turn while it answers, step by step. Dropped, as when the asker hangs up, it
 //! cancels the turn, which still comes to its recorded end.
 
 use std::{collections::VecDeque, time::Duration};
@@ -23,7 +23,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// What happens on the way to an answer. The last is `Done` or `Failed`.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum AnswerEvent {
     /// The model is asked, again where methods have run.
     Round,
     Text(String),
@@ -32,16 +32,16 @@ pub(super) enum Step {
     Failed(Failure),
 }
 
-pub(super) struct Answering {
+pub(super) struct AnswerStream {
     events: mpsc::UnboundedReceiver<TurnEvent>,
     turn: Option<JoinHandle<Result<Completed, TurnError>>>,
     cancel: Cancel,
     /// What was looked at before its time.
-    seen: VecDeque<Step>,
+    seen: VecDeque<AnswerEvent>,
 }
 
 impl OpenAi {
-    pub(super) fn answer(&self, mut asked: Completion) -> Result<Answering, Failure> {
+    pub(super) fn answer(&self, mut asked: Completion) -> Result<AnswerStream, Failure> {
         let agent = self.agent()?.clone();
         // Not bounded: it holds no more than one answer.
         let (tell, events) = mpsc::unbounded_channel();
@@ -50,7 +50,7 @@ impl OpenAi {
         });
         let cancel = asked.cancel.clone();
         let turn = tokio::spawn(async move { agent.complete(asked).await });
-        Ok(Answering {
+        Ok(AnswerStream {
             events,
             turn: Some(turn),
             cancel,
@@ -59,18 +59,18 @@ impl OpenAi {
     }
 }
 
-impl Answering {
+impl AnswerStream {
     /// `None` after the last.
-    pub(super) async fn next(&mut self) -> Option<Step> {
+    pub(super) async fn next(&mut self) -> Option<AnswerEvent> {
         if let Some(step) = self.seen.pop_front() {
             return Some(step);
         }
         self.turn.as_ref()?;
         while let Some(event) = self.events.recv().await {
             match event {
-                TurnEvent::Round { .. } => return Some(Step::Round),
-                TurnEvent::Text { text } => return Some(Step::Text(text)),
-                TurnEvent::Thought { text } => return Some(Step::Thought(text)),
+                TurnEvent::Round { .. } => return Some(AnswerEvent::Round),
+                TurnEvent::Text { text } => return Some(AnswerEvent::Text(text)),
+                TurnEvent::Thought { text } => return Some(AnswerEvent::Thought(text)),
                 // No answer begins anew once words of it were told.
                 _ => {}
             }
@@ -78,16 +78,16 @@ impl Answering {
         Some(self.end().await)
     }
 
-    async fn end(&mut self) -> Step {
+    async fn end(&mut self) -> AnswerEvent {
         let Some(turn) = &mut self.turn else {
-            return Step::Failed(Failure::cut_off());
+            return AnswerEvent::Failed(Failure::cut_off());
         };
         let ended = turn.await;
         self.turn = None;
         match ended {
             Ok(Ok(done)) => done.into(),
-            Ok(Err(error)) => Step::Failed(error.into()),
-            Err(_) => Step::Failed(Failure::cut_off()),
+            Ok(Err(error)) => AnswerEvent::Failed(error.into()),
+            Err(_) => AnswerEvent::Failed(Failure::cut_off()),
         }
     }
 
@@ -101,8 +101,8 @@ impl Answering {
         let mut seen = VecDeque::new();
         let until = Instant::now() + silence;
         while let Ok(Some(step)) = timeout_at(until, self.next()).await {
-            let waits = matches!(step, Step::Round);
-            if let Step::Failed(failure) = step {
+            let waits = matches!(step, AnswerEvent::Round);
+            if let AnswerEvent::Failed(failure) = step {
                 return Err(failure);
             }
             seen.push_back(step);
@@ -115,27 +115,30 @@ impl Answering {
     }
 
     /// All steps of an answer that nobody hears before its end: what was cut off is forgotten.
-    pub(super) async fn whole(mut self) -> Result<Vec<Step>, Failure> {
+    pub(super) async fn whole(mut self) -> Result<Vec<AnswerEvent>, Failure> {
         let mut steps = Vec::new();
         while let Some(event) = self.events.recv().await {
             match event {
-                TurnEvent::Round { .. } => steps.push(Step::Round),
+                TurnEvent::Round { .. } => steps.push(AnswerEvent::Round),
                 TurnEvent::Text { text } => match steps.last_mut() {
-                    Some(Step::Text(before)) => before.push_str(&text),
-                    _ => steps.push(Step::Text(text)),
+                    Some(AnswerEvent::Text(before)) => before.push_str(&text),
+                    _ => steps.push(AnswerEvent::Text(text)),
                 },
                 TurnEvent::Thought { text } => match steps.last_mut() {
-                    Some(Step::Thought(before)) => before.push_str(&text),
-                    _ => steps.push(Step::Thought(text)),
+                    Some(AnswerEvent::Thought(before)) => before.push_str(&text),
+                    _ => steps.push(AnswerEvent::Thought(text)),
                 },
                 TurnEvent::Restarted => {
-                    while steps.pop_if(|step| !matches!(step, Step::Round)).is_some() {}
+                    while steps
+                        .pop_if(|step| !matches!(step, AnswerEvent::Round))
+                        .is_some()
+                    {}
                 }
                 _ => {}
             }
         }
         match self.end().await {
-            Step::Failed(failure) => Err(failure),
+            AnswerEvent::Failed(failure) => Err(failure),
             done => {
                 steps.push(done);
                 Ok(steps)
@@ -144,11 +147,11 @@ impl Answering {
     }
 }
 
-impl Answering {
+impl AnswerStream {
     /// The steps as server-sent events.
     pub(super) fn events(
         self,
-        mut write: impl FnMut(Step) -> Vec<Event> + Send + 'static,
+        mut write: impl FnMut(AnswerEvent) -> Vec<Event> + Send + 'static,
     ) -> Response {
         let steps = stream::unfold(self, async |mut answering| {
             let step = answering.next().await?;
@@ -166,26 +169,26 @@ pub(super) fn told(events: impl Stream<Item = Event> + Send + 'static) -> Respon
         .into_response()
 }
 
-impl From<Told> for Step {
+impl From<Told> for AnswerEvent {
     fn from(told: Told) -> Self {
         match told {
-            Told::Round => Step::Round,
-            Told::Text(text) => Step::Text(text),
-            Told::Thought(text) => Step::Thought(text),
+            Told::Round => AnswerEvent::Round,
+            Told::Text(text) => AnswerEvent::Text(text),
+            Told::Thought(text) => AnswerEvent::Thought(text),
         }
     }
 }
 
-impl From<Completed> for Step {
+impl From<Completed> for AnswerEvent {
     fn from(done: Completed) -> Self {
         match Failure::of(&done) {
-            None => Step::Done(Box::new(done)),
-            Some(failure) => Step::Failed(failure),
+            None => AnswerEvent::Done(Box::new(done)),
+            Some(failure) => AnswerEvent::Failed(failure),
         }
     }
 }
 
-impl Drop for Answering {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         if self.turn.is_some() {
             self.cancel.cancel();
@@ -200,7 +203,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_takes_long_begins_without_words() {
         let (tell, events) = mpsc::unbounded_channel();
-        let answering = Answering {
+        let answering = AnswerStream {
             events,
             turn: Some(tokio::spawn(std::future::pending())),
             cancel: Cancel::default(),
@@ -212,9 +215,9 @@ mod tests {
         })
         .unwrap();
         let mut begun = answering.begun_within(Duration::ZERO).await.unwrap();
-        assert!(matches!(begun.next().await, Some(Step::Round)));
+        assert!(matches!(begun.next().await, Some(AnswerEvent::Round)));
         let text = "at last".to_owned();
         tell.send(TurnEvent::Text { text }).unwrap();
-        assert!(matches!(begun.next().await, Some(Step::Text(_))));
+        assert!(matches!(begun.next().await, Some(AnswerEvent::Text(_))));
     }
 }

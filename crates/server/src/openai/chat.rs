@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     Failure, OpenAi,
     access::Asker,
-    answer::{Answering, Step},
+    answer::{AnswerEvent, AnswerStream},
     input, options,
 };
 
@@ -27,7 +27,7 @@ pub(super) async fn create(
     let messages = openai.restored(request.session(), messages).await?;
     let (id, streams) = (JournalId::fresh(), request.streams);
     let wants_usage = request.body["stream_options"]["include_usage"] == true;
-    let said = Said::new(id, request.model.clone(), wants_usage);
+    let said = ChatAnswer::new(id, request.model.clone(), wants_usage);
     let answering = openai.answer(request.completion(id, messages, options, None))?;
     if streams {
         let answering = answering.begun().await?;
@@ -37,7 +37,7 @@ pub(super) async fn create(
     Ok(Body(said.whole(steps)).into_response())
 }
 
-fn stream(answering: Answering, mut said: Said) -> Response {
+fn stream(answering: AnswerStream, mut said: ChatAnswer) -> Response {
     let mut first = true;
     answering.events(move |step| {
         let mut chunks = Vec::new();
@@ -45,19 +45,19 @@ fn stream(answering: Answering, mut said: Said) -> Response {
             chunks.push(said.chunk(json!({"role": "assistant", "content": ""}), None));
         }
         match step {
-            Step::Round => said.round(),
-            Step::Text(text) => {
+            AnswerEvent::Round => said.round(),
+            AnswerEvent::Text(text) => {
                 let text = said.text(text);
                 chunks.push(said.chunk(json!({"content": text}), None));
             }
-            Step::Thought(text) => {
+            AnswerEvent::Thought(text) => {
                 chunks.push(said.chunk(json!({"reasoning_content": text}), None));
             }
-            Step::Failed(failure) => {
+            AnswerEvent::Failed(failure) => {
                 said.ended = true;
                 chunks.push(failure.to_json());
             }
-            Step::Done(done) => chunks.extend(said.last(&done)),
+            AnswerEvent::Done(done) => chunks.extend(said.last(&done)),
         }
         let texts = chunks.into_iter().map(|chunk| chunk.to_string());
         let done = said.ended.then(|| "[DONE]".to_owned());
@@ -67,7 +67,7 @@ fn stream(answering: Answering, mut said: Said) -> Response {
 }
 
 /// An answer in the making.
-struct Said {
+struct ChatAnswer {
     id: String,
     created: i64,
     model: String,
@@ -79,9 +79,9 @@ struct Said {
     ended: bool,
 }
 
-impl Said {
+impl ChatAnswer {
     fn new(id: JournalId, model: String, wants_usage: bool) -> Self {
-        Said {
+        ChatAnswer {
             id: format!("chatcmpl-{}", id.0.simple()),
             created: jiff::Timestamp::now().as_second(),
             model,
@@ -147,16 +147,16 @@ impl Said {
         chunks
     }
 
-    fn whole(mut self, steps: Vec<Step>) -> Json {
+    fn whole(mut self, steps: Vec<AnswerEvent>) -> Json {
         let (mut content, mut thoughts) = (String::new(), Vec::new());
         let mut ended = None;
         for step in steps {
             match step {
-                Step::Round => self.round(),
-                Step::Text(text) => content.push_str(&self.text(text)),
-                Step::Thought(text) => thoughts.push(text),
-                Step::Done(done) => ended = Some(done),
-                Step::Failed(_) => {}
+                AnswerEvent::Round => self.round(),
+                AnswerEvent::Text(text) => content.push_str(&self.text(text)),
+                AnswerEvent::Thought(text) => thoughts.push(text),
+                AnswerEvent::Done(done) => ended = Some(done),
+                AnswerEvent::Failed(_) => {}
             }
         }
         let mut message = Map::new();

@@ -139,14 +139,14 @@ impl Gateway {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoArguments {}
 
 impl OpenAi {
     /// `model_gateway`: the method by which plugins ask for a model's address and key.
     pub fn gateway(&self) -> Function {
         // Weak: the gate, which holds the method, is held by the agent, which is held by us.
         let openai = Arc::downgrade(&self.0);
-        let handler = move |call: Call, _: Nothing| {
+        let handler = move |call: Call, _: NoArguments| {
             let openai = openai.upgrade().map(OpenAi);
             async move {
                 let openai = openai.ok_or_else(|| MethodError::new("we are about to end"))?;
@@ -165,7 +165,7 @@ impl OpenAi {
                 value_json::from_json(told).map_err(failed)
             }
         };
-        method::<Nothing, Value, _, _>("model_gateway", Kind::Tool, handler)
+        method::<NoArguments, Value, _, _>("model_gateway", Kind::Tool, handler)
             .effect(Effect::Pure)
             .exposure(Exposure::PLUGINS)
             .doc("An address and a key by which models answer as OpenAI's do, for this plugin alone.")

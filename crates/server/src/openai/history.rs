@@ -11,7 +11,7 @@ use super::{Failure, OpenAi};
 const LONGEST: usize = 1_000;
 
 /// A response that was stored.
-pub(super) struct Answer {
+pub(super) struct StoredResponse {
     pub(super) turn: JournalId,
     pub(super) at: Timestamp,
     previous: Option<JournalId>,
@@ -64,7 +64,7 @@ impl OpenAi {
         &self,
         session: &SessionKey,
         id: JournalId,
-    ) -> Result<Option<Vec<Answer>>, Failure> {
+    ) -> Result<Option<Vec<StoredResponse>>, Failure> {
         let mut answers = Vec::new();
         let mut next = Some(id);
         while let Some(turn) = next {
@@ -83,10 +83,10 @@ impl OpenAi {
         &self,
         session: &SessionKey,
         turn: JournalId,
-    ) -> Result<Option<Answer>, Failure> {
+    ) -> Result<Option<StoredResponse>, Failure> {
         let kept = self.agent()?.exchange(session, turn).await?;
         Ok(kept.and_then(|(at, kept)| {
-            Some(Answer {
+            Some(StoredResponse {
                 turn,
                 at,
                 previous: kept.previous,

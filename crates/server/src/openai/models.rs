@@ -17,7 +17,7 @@ const RAW: &str = "model/";
 
 /// What answers.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct ModelSelection {
     pub(super) persona: Option<Persona>,
     /// The configured model's id.
     pub(super) model: String,
@@ -66,7 +66,11 @@ fn row(id: &str, created: i64, owner: &str) -> Json {
 }
 
 impl OpenAi {
-    pub(super) async fn choose(&self, asker: &Asker, name: &str) -> Result<Chosen, Failure> {
+    pub(super) async fn choose(
+        &self,
+        asker: &Asker,
+        name: &str,
+    ) -> Result<ModelSelection, Failure> {
         let models = self.agent()?.models();
         if let Some(id) = name.strip_prefix(RAW) {
             if !asker.models {
@@ -79,7 +83,7 @@ impl OpenAi {
             && let Some(persona) = self.persona(name).await?
         {
             let wanted = persona.as_ref().and_then(|it| it.model.as_deref());
-            return Ok(Chosen {
+            return Ok(ModelSelection {
                 model: models.choose(wanted).id.clone(),
                 persona,
                 methods: asker.methods.clone(),
@@ -111,8 +115,8 @@ impl OpenAi {
     }
 }
 
-fn raw(model: &NamedModel) -> Chosen {
-    Chosen {
+fn raw(model: &NamedModel) -> ModelSelection {
+    ModelSelection {
         persona: None,
         model: model.id.clone(),
         methods: Allowed::Only(Vec::new()),

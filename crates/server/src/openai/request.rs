@@ -8,7 +8,7 @@ use callgate_contract::{
 };
 use serde_json::Value as Json;
 
-use super::{Failure, OpenAi, access::Asker, input, models::Chosen, options};
+use super::{Failure, OpenAi, access::Asker, input, models::ModelSelection, options};
 
 pub(super) struct Request {
     pub(super) body: Json,
@@ -16,7 +16,7 @@ pub(super) struct Request {
     pub(super) model: String,
     pub(super) streams: bool,
     tools: Vec<ToolSpec>,
-    chosen: Chosen,
+    chosen: ModelSelection,
     asker: Asker,
 }
 

@@ -17,7 +17,7 @@ use callgate_contract::{JournalId, ModelMessage};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use self::output::{Output, event};
+use self::output::{ResponseOutput, event};
 use super::{Failure, OpenAi, access::Asker, input, options, request::flag};
 
 pub(super) async fn create(
@@ -53,7 +53,7 @@ pub(super) async fn create(
     }
     let id = JournalId::fresh();
     let about = about(body, stores);
-    let mut output = Output::new(id, Timestamp::now(), &about);
+    let mut output = ResponseOutput::new(id, Timestamp::now(), &about);
     let keep = stores.then_some(Keep {
         previous,
         input,

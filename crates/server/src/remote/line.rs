@@ -1,4 +1,4 @@
-//! [`Line`]: one connection, whatever carries it (long polling, websocket). It keeps the seats that
+//! [`ConnectionState`]: one connection, whatever carries it (long polling, websocket). It keeps the seats that
 //! the connection has in namespaces, and what is to be sent in order. Nothing is dropped in
 //! silence: what cannot leave yet waits, and a client that stops reading is hung up on.
 
@@ -11,18 +11,18 @@ use std::{
     time::Duration,
 };
 
-use callgate_service::remote::{Gone, Wire};
+use callgate_service::remote::{Disconnected, Wire};
 use engineioxide::{DisconnectReason, Socket};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value as Json;
 
 use super::{
-    lobby::Place,
+    lobby::LobbyPlace,
     packet::{self, Outgoing},
     seat::Seat,
 };
 
-pub(super) type Engine = Socket<Line>;
+pub(super) type Engine = Socket<ConnectionState>;
 
 /// Bytes that may wait for a client that does not read.
 const MAX_WAITING: usize = 32 << 20;
@@ -31,12 +31,12 @@ const RETRY: Duration = Duration::from_millis(1);
 
 /// Plain mutexes: each is held for a lookup or a push, never across an await.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct ConnectionState {
     seats: Mutex<HashMap<String, Seat>>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<SendQueue>,
     partial: Mutex<Option<Partial>>,
     /// In the lobby, until it has a seat.
-    place: Mutex<Option<Place>>,
+    place: Mutex<Option<LobbyPlace>>,
     refusals: AtomicUsize,
     /// We have hung up; what the engine still reads is nobody's.
     over: AtomicBool,
@@ -44,7 +44,7 @@ pub(super) struct Line {
 
 /// What follows in order behind the engine's own buffer.
 #[derive(Default)]
-struct Waiting {
+struct SendQueue {
     packets: VecDeque<Outgoing>,
     bytes: usize,
     /// A task is moving packets to the engine.
@@ -58,7 +58,7 @@ pub(super) struct Partial {
     pub(super) attachments: Vec<Vec<u8>>,
 }
 
-impl Line {
+impl ConnectionState {
     pub(super) fn seats(&self) -> MutexGuard<'_, HashMap<String, Seat>> {
         self.seats.lock()
     }
@@ -72,7 +72,7 @@ impl Line {
         self.seats().values().any(|seat| seat.peer().is_some())
     }
 
-    pub(super) fn wait_in(&self, place: Place) {
+    pub(super) fn wait_in(&self, place: LobbyPlace) {
         *self.place.lock() = Some(place);
     }
 
@@ -105,7 +105,7 @@ impl Wire for Connection {
         event: &str,
         arguments: &[Json],
         id: Option<u64>,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), Disconnected> {
         send(&self.0, packet::event(namespace, event, arguments, id))
     }
 
@@ -126,9 +126,9 @@ impl Wire for Connection {
 }
 
 /// Sends `packet` after everything sent before.
-pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
+pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Disconnected> {
     if engine.data.is_over() {
-        return Err(Gone);
+        return Err(Disconnected);
     }
     let mut waiting = engine.data.waiting.lock();
     let packet = if waiting.packets.is_empty() {
@@ -143,7 +143,7 @@ pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
         drop(waiting);
         tracing::warn!("remote client does not read; connection closed");
         hang_up(engine, DisconnectReason::TransportClose);
-        return Err(Gone);
+        return Err(Disconnected);
     }
     waiting.bytes += packet.len();
     waiting.packets.push_back(packet);
@@ -158,7 +158,7 @@ pub(super) fn send(engine: &Arc<Engine>, packet: Outgoing) -> Result<(), Gone> {
 /// nobody waits here.
 pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
     engine.data.over.store(true, Ordering::Release);
-    *engine.data.waiting.lock() = Waiting::default();
+    *engine.data.waiting.lock() = SendQueue::default();
     drop(engine.data.place.lock().take());
     drop(engine.data.partial().take());
     let seats = std::mem::take(&mut *engine.data.seats());
@@ -169,7 +169,7 @@ pub(super) fn hang_up(engine: &Engine, reason: DisconnectReason) {
 
 /// Gives the packet back if there is no room. One place is always left to the engine's ping,
 /// which would otherwise end the connection.
-fn hand_over(engine: &Engine, packet: Outgoing) -> Result<Option<Outgoing>, Gone> {
+fn hand_over(engine: &Engine, packet: Outgoing) -> Result<Option<Outgoing>, Disconnected> {
     use tokio::sync::mpsc::error::TrySendError;
     let spare = engine.reserve();
     match (engine.reserve(), spare) {
@@ -178,7 +178,9 @@ fn hand_over(engine: &Engine, packet: Outgoing) -> Result<Option<Outgoing>, Gone
             room.emit_many(packet.text.into(), packet.attachments);
             Ok(None)
         }
-        (Err(TrySendError::Closed(())), _) | (_, Err(TrySendError::Closed(()))) => Err(Gone),
+        (Err(TrySendError::Closed(())), _) | (_, Err(TrySendError::Closed(()))) => {
+            Err(Disconnected)
+        }
         _ => Ok(Some(packet)),
     }
 }
@@ -195,7 +197,7 @@ async fn pump(engine: Arc<Engine>) {
                     waiting.packets.push_front(packet);
                     break;
                 }
-                Err(Gone) => *waiting = Waiting::default(),
+                Err(Disconnected) => *waiting = SendQueue::default(),
             }
         }
         if waiting.packets.is_empty() {

@@ -27,24 +27,24 @@ const MOST: usize = 64 << 10;
 
 /// Clones share it. A plain mutex, held for a lookup.
 #[derive(Clone, Default)]
-pub(super) struct Lobby(Arc<Mutex<Waiting>>);
+pub(super) struct Lobby(Arc<Mutex<WaitingConnections>>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingConnections {
     /// By the engine's id, where each speaks from.
     connections: HashMap<String, IpAddr>,
     of: HashMap<IpAddr, usize>,
 }
 
 /// A connection's place there, until it is dropped.
-pub(super) struct Place {
+pub(super) struct LobbyPlace {
     lobby: Lobby,
     connection: String,
 }
 
 impl Lobby {
     /// `None` if its address has too many there.
-    pub(super) fn enter(&self, engine: &Engine) -> Option<Place> {
+    pub(super) fn enter(&self, engine: &Engine) -> Option<LobbyPlace> {
         let from = engine.req_parts.extensions.get::<ConnectInfo<SocketAddr>>();
         // Without one it was not served by us: all of them are one address.
         let unknown = IpAddr::from([0, 0, 0, 0]);
@@ -57,7 +57,7 @@ impl Lobby {
         }
         *count += 1;
         waiting.connections.insert(connection.clone(), from);
-        Some(Place {
+        Some(LobbyPlace {
             lobby: self.clone(),
             connection,
         })
@@ -68,7 +68,7 @@ impl Lobby {
     }
 }
 
-impl Drop for Place {
+impl Drop for LobbyPlace {
     fn drop(&mut self) {
         let mut waiting = self.lobby.0.lock();
         let Some(from) = waiting.connections.remove(&self.connection) else {

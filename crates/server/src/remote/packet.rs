@@ -168,7 +168,7 @@ fn outgoing(kinds: [&str; 2], namespace: &str, id: Option<u64>, items: &[&Json])
     let [plain, binary] = kinds;
     let place = prefix(namespace);
     let id = id.map(|id| id.to_string()).unwrap_or_default();
-    let mut found = Found::default();
+    let mut found = BinaryScan::default();
     items.iter().for_each(|item| found.look(item));
     // Data that looks like a placeholder would take an attachment's place: then none leaves, as where
     // there are too many.
@@ -188,12 +188,12 @@ fn outgoing(kinds: [&str; 2], namespace: &str, id: Option<u64>, items: &[&Json])
 }
 
 #[derive(Default)]
-struct Found {
+struct BinaryScan {
     bytes: usize,
     placeholder: bool,
 }
 
-impl Found {
+impl BinaryScan {
     fn look(&mut self, item: &Json) {
         match item {
             Json::Array(items) => items.iter().for_each(|item| self.look(item)),

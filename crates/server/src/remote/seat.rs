@@ -14,7 +14,7 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderName, header, request::Parts},
 };
-use callgate_service::remote::{Call, Handled, Namespace, Origin, Peer, Remote};
+use callgate_service::remote::{Call, EventAnswer, Namespace, Origin, Peer, Remote};
 use engineioxide::DisconnectReason;
 use serde_json::Value as Json;
 use tokio::{
@@ -42,12 +42,12 @@ const BESIDE: usize = 256;
 
 pub(super) struct Seat {
     incoming: mpsc::UnboundedSender<Incoming>,
-    place: Arc<Place>,
+    place: Arc<SeatState>,
 }
 
 /// What the connection and the task that serves the seat share.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct SeatState {
     peer: OnceLock<Peer>,
     events: AtomicUsize,
     bytes: AtomicUsize,
@@ -61,7 +61,7 @@ pub(super) struct Incoming {
 }
 
 /// The client sends faster than it is answered.
-pub(super) struct Flooded;
+pub(super) struct QueueFull;
 
 impl Seat {
     /// Takes a seat and begins to serve it.
@@ -72,8 +72,8 @@ impl Seat {
         auth: Json,
     ) -> Seat {
         let (incoming, queue) = mpsc::unbounded_channel();
-        let place = Arc::<Place>::default();
-        let server = Server {
+        let place = Arc::<SeatState>::default();
+        let server = SeatServer {
             remote: remote.clone(),
             namespace: namespace.clone(),
             engine: engine.clone(),
@@ -83,7 +83,7 @@ impl Seat {
         Seat { incoming, place }
     }
 
-    pub(super) fn push(&self, incoming: Incoming) -> Result<(), Flooded> {
+    pub(super) fn push(&self, incoming: Incoming) -> Result<(), QueueFull> {
         let events = self.place.events.fetch_add(1, Ordering::Relaxed);
         let bytes = self
             .place
@@ -94,7 +94,7 @@ impl Seat {
             None => MAX_EARLY_BYTES,
         };
         if events >= MAX_EVENTS || bytes > most {
-            return Err(Flooded);
+            return Err(QueueFull);
         }
         // The other end is gone only if the seat is being left.
         let _ = self.incoming.send(incoming);
@@ -115,14 +115,14 @@ impl Drop for Seat {
     }
 }
 
-struct Server {
+struct SeatServer {
     remote: Remote,
     namespace: Arc<Namespace>,
     engine: Arc<Engine>,
-    place: Arc<Place>,
+    place: Arc<SeatState>,
 }
 
-impl Server {
+impl SeatServer {
     async fn serve(self, auth: Json, mut queue: mpsc::UnboundedReceiver<Incoming>) {
         let name = self.namespace.name();
         let peer = match self.admit(&auth).await {
@@ -201,16 +201,16 @@ impl Server {
             biased;
             handled = &mut handling => handled,
             // Never dropped: what has begun goes on, also when the client has left.
-            () = tokio::time::sleep(PATIENCE) => Handled::Later(Box::pin(async move {
+            () = tokio::time::sleep(PATIENCE) => EventAnswer::Later(Box::pin(async move {
                 match handling.await {
-                    Handled::Now(answer) => answer,
-                    Handled::Later(later) => later.await,
+                    EventAnswer::Now(answer) => answer,
+                    EventAnswer::Later(later) => later.await,
                 }
             })),
         };
         let later = match handled {
-            Handled::Now(answer) => return acknowledge(&self.engine, peer, id, answer),
-            Handled::Later(later) => later,
+            EventAnswer::Now(answer) => return acknowledge(&self.engine, peer, id, answer),
+            EventAnswer::Later(later) => later,
         };
         let (peer, engine) = (peer.clone(), self.engine.clone());
         tokio::spawn(async move {

@@ -7,12 +7,12 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use callgate_service::remote::{Remote, event_name};
+use callgate_service::remote::{FUNCTION_PROGRESS, Remote, event_name};
 use engineioxide::{DisconnectReason, Str, handler::EngineIoHandler};
 use serde_json::Value as Json;
 
 use super::{
-    line::{self, Engine, Line, Partial},
+    line::{self, ConnectionState, Engine, Partial},
     lobby::Lobby,
     packet::{self, Kind, Malformed, Packet},
     seat::{Incoming, Seat},
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Transport {
 }
 
 impl EngineIoHandler for Transport {
-    type Data = Line;
+    type Data = ConnectionState;
 
     fn on_connect(self: Arc<Self>, engine: Arc<Engine>) {
         // It counts nevertheless, until it leaves.
@@ -218,6 +218,14 @@ impl Transport {
             id: packet.id,
             bytes: packet.payload.len() + attached,
         };
+        if incoming.event == FUNCTION_PROGRESS {
+            let seats = engine.data.seats();
+            let peer = seats.get(packet.namespace).and_then(Seat::peer).cloned();
+            drop(seats);
+            if let (Some(peer), Some(data)) = (peer, incoming.arguments.first()) {
+                peer.progressed(data);
+            }
+        }
         let seats = engine.data.seats();
         let Some(seat) = seats.get(packet.namespace) else {
             // It has left, or was refused; whatever it still sends is nobody's.

@@ -14,15 +14,15 @@ mod remote;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use callgate_contract::{BoxFuture, HostCall, Report, RunSpec, Sandbox, SandboxError, Stop};
-use callgate_service::{Counted, Metrics, Now};
+use callgate_service::{CountedSandbox, Gauges, Metrics};
 use callgate_testkit::Home;
 
 #[tokio::test]
 async fn every_metric_is_documented() {
     let home = Home::sqlite();
-    let text = Metrics::new(home.open().await).text(&Now {
+    let text = Metrics::new(home.open().await).text(&Gauges {
         waiting: 3,
-        ..Now::default()
+        ..Gauges::default()
     });
     let shown: BTreeSet<&str> = text
         .lines()
@@ -73,7 +73,7 @@ async fn runs_are_counted_by_how_they_ended() {
         Ok((Stop::Finished, 4)),
         Err(()),
     ] {
-        let counted = Counted::new(Arc::new(Said(said)), metrics.clone());
+        let counted = CountedSandbox::new(Arc::new(Said(said)), metrics.clone());
         let folders = callgate_contract::RunFolders {
             id: Default::default(),
             number: 1,
@@ -82,7 +82,7 @@ async fn runs_are_counted_by_how_they_ended() {
         let answered = counted.run(spec, Box::new(|_| unreachable!())).await;
         assert_eq!(answered.is_ok(), said.is_ok(), "the outcome passes through");
     }
-    let text = metrics.text(&Now::default());
+    let text = metrics.text(&Gauges::default());
     for line in [
         "callgate_runs_total{stop=\"agent\"} 1\n",
         "callgate_runs_total{stop=\"failed\"} 1\n",

@@ -8,7 +8,7 @@ use callgate_contract::{
     Surface, TurnFacts, Usage,
 };
 use callgate_gate::{Call, Gate, method};
-use callgate_service::{Metrics, Now};
+use callgate_service::{Gauges, Metrics};
 use callgate_testkit::Home;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -17,7 +17,7 @@ struct Text {
 }
 
 fn shown(metrics: &Metrics, lines: &[&str]) {
-    let text = metrics.text(&Now {
+    let text = metrics.text(&Gauges {
         waiting: 0,
         clients: 2,
         sockets: 3,

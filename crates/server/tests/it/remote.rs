@@ -11,6 +11,7 @@ mod offers;
 mod order;
 mod pairing;
 mod repeats;
+mod rooms;
 mod saving;
 mod scene;
 mod scopes;

@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Instant};
 
 use callgate_contract::{
-    About, Accepts, BoxFuture, Embeddings, Model, ModelError, ModelRequest, ModelStream, NamedModel,
+    Accepts, BoxFuture, Embeddings, Model, ModelError, ModelInfo, ModelRequest, ModelStream,
+    NamedModel,
 };
 
 use super::Metrics;
 
-struct Metered {
+struct MeteredModel {
     id: String,
     model: Arc<dyn Model>,
     metrics: Arc<Metrics>,
@@ -17,7 +18,7 @@ struct Metered {
 impl Metrics {
     pub fn metered(self: &Arc<Self>, named: NamedModel) -> NamedModel {
         NamedModel {
-            model: Arc::new(Metered {
+            model: Arc::new(MeteredModel {
                 id: named.id.clone(),
                 model: named.model,
                 metrics: self.clone(),
@@ -28,21 +29,21 @@ impl Metrics {
 }
 
 /// One request. Let go before its end, it was cancelled.
-struct Asking {
+struct RequestTimer {
     id: String,
     metrics: Arc<Metrics>,
     began: Instant,
     outcome: Option<&'static str>,
 }
 
-impl Asking {
+impl RequestTimer {
     /// The first word counts: a stream that failed also ends.
     fn ended(&mut self, outcome: &'static str) {
         self.outcome.get_or_insert(outcome);
     }
 }
 
-impl Drop for Asking {
+impl Drop for RequestTimer {
     fn drop(&mut self) {
         let elapsed = self.began.elapsed();
         let outcome = self.outcome.unwrap_or("cancelled");
@@ -50,9 +51,9 @@ impl Drop for Asking {
     }
 }
 
-impl Model for Metered {
+impl Model for MeteredModel {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        let mut asking = Asking {
+        let mut asking = RequestTimer {
             id: self.id.clone(),
             metrics: self.metrics.clone(),
             began: Instant::now(),
@@ -66,7 +67,7 @@ impl Model for Metered {
                     return Err(error);
                 }
             };
-            let step = |(mut stream, mut asking): (ModelStream, Asking)| async move {
+            let step = |(mut stream, mut asking): (ModelStream, RequestTimer)| async move {
                 match stream.next().await {
                     Some(item) => {
                         if item.is_err() {
@@ -88,7 +89,7 @@ impl Model for Metered {
         self.model.accepts()
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> ModelInfo {
         self.model.about()
     }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{Deleted, List, Page};
 use crate::{Capability, Listing, News, Operation, Principal, Service, ServiceError};
 
-pub use install::{CreatePlugin, InstallPlugin, InstalledPlugin};
+pub use install::{CreatePlugin, InstallPlugin, InstallResult};
 pub use logs::{ListPluginLogs, PluginLine, PluginLogs};
 pub use settings::{
     ConfigurePlugin, GetPluginConfig, PluginConfig, PluginSettings, SetPluginConfig,

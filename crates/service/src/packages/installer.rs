@@ -11,7 +11,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::command;
-use crate::{Say, ServiceError};
+use crate::{ProgressFn, ServiceError};
 
 /// Lines of an installer's last words that are worth repeating.
 const LAST_WORDS: usize = 6;
@@ -21,7 +21,7 @@ pub fn run(
     python: &Path,
     target: &Path,
     packages: &[String],
-    say: &Say,
+    say: &ProgressFn,
 ) -> Result<(), ServiceError> {
     let mut command = find(python)?;
     command
@@ -122,7 +122,7 @@ fn failed(packages: &[String], words: &str) -> ServiceError {
 struct Words(Mutex<VecDeque<String>>);
 
 impl Words {
-    fn hear(&self, stream: impl Read, say: &Say) {
+    fn hear(&self, stream: impl Read, say: &ProgressFn) {
         for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).trim().to_owned();
             if line.is_empty() || line.starts_with("[notice]") {

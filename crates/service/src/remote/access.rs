@@ -4,13 +4,13 @@
 use callgate_contract::Allowed;
 
 use super::{
-    Rights, Standing,
+    Authorization, Rights,
     newage_texts::{NOT_TRUSTED, UNAUTHORIZED},
 };
 
 /// What a key must be made for. A client that the operator approved has all but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum RequiredScope {
     /// Nothing: the handler itself looks at who asks.
     Nothing,
     /// `methods` or `method:NAME`: to call what the key names. A guest has a little of it.
@@ -23,20 +23,23 @@ pub(super) enum Need {
 }
 
 /// Events of one need.
-type Row = (Need, &'static [&'static str]);
+type Row = (RequiredScope, &'static [&'static str]);
 
 const TABLE: &[(&str, &[Row])] = &[
     (
         "/function_call",
         &[
-            (Need::Call, &["FUNCTION_CALL"]),
-            (Need::Client, &["REGISTER_FUNCTIONS", "FUNCTION_PROGRESS"]),
+            (RequiredScope::Call, &["FUNCTION_CALL"]),
+            (
+                RequiredScope::Client,
+                &["REGISTER_FUNCTIONS", "FUNCTION_PROGRESS"],
+            ),
         ],
     ),
     (
         "/sillytavern",
         &[(
-            Need::Nothing,
+            RequiredScope::Nothing,
             &["IDENTIFY_SILLYTAVERN", "CLIENT_DISCONNECTED"],
         )],
     ),
@@ -44,17 +47,17 @@ const TABLE: &[(&str, &[Row])] = &[
         "/auth",
         &[
             (
-                Need::Client,
+                RequiredScope::Client,
                 &["GET_CLIENT_KEY", "GET_SILLYTAVERN_EXTENSION"],
             ),
-            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/clients",
         &[
             (
-                Need::Client,
+                RequiredScope::Client,
                 &[
                     "GET_CLIENT_LIST",
                     "UPDATE_CONNECTED_CLIENTS",
@@ -65,17 +68,17 @@ const TABLE: &[(&str, &[Row])] = &[
                 ],
             ),
             (
-                Need::Operator,
+                RequiredScope::Operator,
                 &["GENERATE_CLIENT_KEY", "REMOVE_CLIENT_KEY"],
             ),
-            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/rooms",
         &[
             (
-                Need::Client,
+                RequiredScope::Client,
                 &[
                     "GET_ROOMS",
                     "GET_CLIENTS_IN_ROOM",
@@ -94,17 +97,17 @@ const TABLE: &[(&str, &[Row])] = &[
                 ],
             ),
             (
-                Need::Operator,
+                RequiredScope::Operator,
                 &["SET_CONNECTION_POLICY", "ASSIGN_EXTENSION_TO_CLIENT"],
             ),
-            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/llm",
         &[
             (
-                Need::Chat,
+                RequiredScope::Chat,
                 &[
                     "LLM_REQUEST",
                     "EDIT_MESSAGE",
@@ -123,7 +126,7 @@ const TABLE: &[(&str, &[Row])] = &[
             ),
             // To answer what others ask.
             (
-                Need::Client,
+                RequiredScope::Client,
                 &[
                     "ERROR",
                     "CLIENT_STREAM_START",
@@ -136,32 +139,32 @@ const TABLE: &[(&str, &[Row])] = &[
                 ],
             ),
             // Also asks whether the connection lives, before the operator has decided.
-            (Need::Nothing, &["message", "CLIENT_DISCONNECTED"]),
+            (RequiredScope::Nothing, &["message", "CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/debug",
         &[
             (
-                Need::Operator,
+                RequiredScope::Operator,
                 &["SERVER_STATUS", "TOGGLE_DEBUG_MODE", "READ_LOG"],
             ),
-            (Need::Nothing, &["CLIENT_DISCONNECTED"]),
+            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
         ],
     ),
 ];
 
-pub(super) fn need(namespace: &str, event: &str) -> Need {
+pub(super) fn need(namespace: &str, event: &str) -> RequiredScope {
     let found = rows(namespace).find(|(_, events)| events.contains(&event));
-    found.map_or(Need::Operator, |(need, _)| *need)
+    found.map_or(RequiredScope::Operator, |(need, _)| *need)
 }
 
 /// May it do anything here that not everybody may? A namespace that asks for nothing is for all who may
 /// do anything anywhere.
-pub(super) fn is_of_use(namespace: &str, standing: &Standing) -> bool {
-    let asking = || rows(namespace).filter(|(need, _)| *need != Need::Nothing);
+pub(super) fn is_of_use(namespace: &str, standing: &Authorization) -> bool {
+    let asking = || rows(namespace).filter(|(need, _)| *need != RequiredScope::Nothing);
     match asking().next() {
-        None => standing.may(Need::Call) || standing.may(Need::Chat),
+        None => standing.may(RequiredScope::Call) || standing.may(RequiredScope::Chat),
         Some(_) => asking().any(|(need, _)| standing.may(*need)),
     }
 }
@@ -171,28 +174,28 @@ fn rows(namespace: &str) -> impl Iterator<Item = &'static Row> {
     found.flat_map(|(_, rows)| rows.iter())
 }
 
-impl Standing {
-    pub(super) fn may(&self, need: Need) -> bool {
+impl Authorization {
+    pub(super) fn may(&self, need: RequiredScope) -> bool {
         match need {
-            Need::Nothing => true,
-            Need::Call => self.methods != Allowed::Only(Vec::new()),
-            Need::Chat => self.chats || self.full,
-            Need::Client => self.full,
-            Need::Operator => self.rights == Rights::Operator,
+            RequiredScope::Nothing => true,
+            RequiredScope::Call => self.methods != Allowed::Only(Vec::new()),
+            RequiredScope::Chat => self.chats || self.full,
+            RequiredScope::Client => self.full,
+            RequiredScope::Operator => self.rights == Rights::Operator,
         }
     }
 
     /// What the client is told that may not.
-    pub(super) fn refusal(&self, client: &str, need: Need) -> String {
+    pub(super) fn refusal(&self, client: &str, need: RequiredScope) -> String {
         match (need, self.rights) {
             (_, Rights::Guest) => format!(
                 "{NOT_TRUSTED} This needs a key, or the operator's approval: \
                  `callgate client approve {client}`."
             ),
-            (Need::Operator, _) => UNAUTHORIZED.to_owned(),
-            (Need::Chat, _) => needs("chat or methods"),
-            (Need::Call, _) => needs("methods or method:NAME"),
-            (Need::Nothing | Need::Client, _) => needs("methods"),
+            (RequiredScope::Operator, _) => UNAUTHORIZED.to_owned(),
+            (RequiredScope::Chat, _) => needs("chat or methods"),
+            (RequiredScope::Call, _) => needs("methods or method:NAME"),
+            (RequiredScope::Nothing | RequiredScope::Client, _) => needs("methods"),
         }
     }
 }
@@ -222,7 +225,7 @@ mod tests {
             let handled: BTreeSet<&str> = namespace.events().collect();
             assert_eq!(once, handled, "{name}");
         }
-        assert_eq!(need("/llm", "SOMETHING_NEW"), Need::Operator);
-        assert_eq!(need("/nowhere", "LLM_REQUEST"), Need::Operator);
+        assert_eq!(need("/llm", "SOMETHING_NEW"), RequiredScope::Operator);
+        assert_eq!(need("/nowhere", "LLM_REQUEST"), RequiredScope::Operator);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     Call, Namespace, Peer, Remote, Rights,
-    access::Need,
+    access::RequiredScope,
     debug::Level,
     newage::{fine, goodbye, named, operator, unstored, with_key},
     newage_texts, rooms,
@@ -60,7 +60,7 @@ pub(super) fn changed(remote: &Remote) {
 
 fn announce(remote: &Remote) {
     let mut onlookers = remote.roster().everyone("/clients");
-    onlookers.retain(|peer| peer.standing().may(Need::Client));
+    onlookers.retain(|peer| peer.standing().may(RequiredScope::Client));
     if onlookers.is_empty() {
         return;
     }

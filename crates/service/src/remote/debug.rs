@@ -37,7 +37,7 @@ pub(super) enum Level {
 }
 
 #[derive(Clone, Serialize)]
-struct Line {
+struct DebugLine {
     timestamp: Timestamp,
     level: Level,
     message: String,
@@ -45,7 +45,7 @@ struct Line {
 
 /// The newest lines, behind a mutex that is held for a push or a copy.
 pub(super) struct Diary {
-    lines: Mutex<VecDeque<Line>>,
+    lines: Mutex<VecDeque<DebugLine>>,
     began: Timestamp,
     /// Compat(newage): a switch that clients show; nothing is logged that was not before.
     verbose: AtomicBool,
@@ -67,7 +67,7 @@ impl Diary {
         if lines.len() == KEPT {
             lines.pop_front();
         }
-        lines.push_back(Line {
+        lines.push_back(DebugLine {
             timestamp: Timestamp::now(),
             level,
             message,
@@ -75,7 +75,7 @@ impl Diary {
     }
 
     /// Newest first.
-    fn read(&self, wanted: impl Fn(Level) -> bool) -> Vec<Line> {
+    fn read(&self, wanted: impl Fn(Level) -> bool) -> Vec<DebugLine> {
         let lines = self.lines.lock();
         let wanted = lines.iter().rev().filter(|line| wanted(line.level));
         wanted.cloned().collect()
@@ -142,7 +142,7 @@ async fn read_log(call: Call) -> Result<Json, String> {
     let wanted = |line| only.is_none_or(|only| line == only) && level.is_none_or(|one| line == one);
     let lines = call.remote.newage().diary.read(wanted);
     let start = usize::try_from((page - 1).saturating_mul(size)).unwrap_or(usize::MAX);
-    let shown: Vec<&Line> = lines.iter().skip(start).take(size as usize).collect();
+    let shown: Vec<&DebugLine> = lines.iter().skip(start).take(size as usize).collect();
     Ok(fine(json!({
         "lines": shown,
         "total": lines.len(),

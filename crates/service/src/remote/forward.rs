@@ -12,8 +12,8 @@ use futures_util::{StreamExt, poll, stream::FuturesUnordered};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Peer, Remote, Shared, Unanswered,
-    access::Need,
+    AnswerError, Peer, Remote, RemoteInner,
+    access::RequiredScope,
     function_call::{EVENT, NAMESPACE},
 };
 
@@ -22,15 +22,22 @@ pub(super) const METHOD: &str = "call_client";
 /// Beside what the client may take itself, whose own silence says more.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// Told when the call was put to the other client. As progress it would say nothing.
+pub(super) const PUT: Progress = Progress {
+    done: 0.0,
+    total: None,
+    text: String::new(),
+};
+
 pub(super) struct CallClient {
     info: MethodInfo,
     within: Duration,
     /// Weak: the gate, which holds this method, is part of it.
-    remote: Weak<Shared>,
+    remote: Weak<RemoteInner>,
 }
 
 impl CallClient {
-    pub(super) fn new(remote: Weak<Shared>, within: Duration) -> Self {
+    pub(super) fn new(remote: Weak<RemoteInner>, within: Duration) -> Self {
         let description = "Call a function of another connected client.".to_owned();
         CallClient {
             info: MethodInfo {
@@ -92,14 +99,12 @@ impl Method for CallClient {
                     "Target client not found: {short}"
                 )));
             }
+            let pending = &remote.offers().asking;
+            let _progress = pending.listen(&data["requestId"], &sockets, context.progress);
             // The original data: the other side compares the target with its own id.
             let mut asking = pin!(first_answer(sockets, &data, self.within));
             let asked = poll!(&mut asking);
-            context.progress.tell(Progress {
-                done: 0.0,
-                total: None,
-                text: String::new(),
-            });
+            context.progress.tell(PUT);
             let answer = match asked {
                 Poll::Ready(answer) => answer,
                 Poll::Pending => asking.await,
@@ -116,7 +121,7 @@ impl Method for CallClient {
 /// identity of an instance: both are names that belong to whoever bears them.
 fn callable(remote: &Remote, target: &str) -> Vec<Peer> {
     let bearing = remote.roster().bearing(NAMESPACE, target).into_iter();
-    let bearing = bearing.filter(|peer| peer.standing().may(Need::Client));
+    let bearing = bearing.filter(|peer| peer.standing().may(RequiredScope::Client));
     let (clients, instances): (Vec<Peer>, Vec<Peer>) =
         bearing.partition(|peer| peer.client() == target);
     if clients.is_empty() {
@@ -131,16 +136,16 @@ pub(super) async fn first_answer(
     sockets: Vec<Peer>,
     data: &Json,
     within: Duration,
-) -> Result<Json, Unanswered> {
+) -> Result<Json, AnswerError> {
     let data = std::slice::from_ref(data);
     let asks = sockets.iter().map(|peer| peer.ask(EVENT, data, within));
     let mut asks: FuturesUnordered<_> = asks.collect();
-    let mut reason = Unanswered::Gone;
+    let mut reason = AnswerError::Gone;
     while let Some(answer) = asks.next().await {
         match answer {
             Ok(answer) => return Ok(answer),
-            Err(Unanswered::Late) => reason = Unanswered::Late,
-            Err(Unanswered::Gone) => {}
+            Err(AnswerError::Late) => reason = AnswerError::Late,
+            Err(AnswerError::Gone) => {}
         }
     }
     Err(reason)
@@ -163,9 +168,9 @@ fn read(mut answer: Json) -> Result<Reply, MethodError> {
     Ok(value.into())
 }
 
-fn capital(error: Unanswered) -> &'static str {
+fn capital(error: AnswerError) -> &'static str {
     match error {
-        Unanswered::Gone => "The target client is gone",
-        Unanswered::Late => "The target client did not answer in time",
+        AnswerError::Gone => "The target client is gone",
+        AnswerError::Late => "The target client did not answer in time",
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::{
     Answer, Call, Namespace, Peer, Remote, Rights,
-    access::Need,
+    access::RequiredScope,
     clients, forward,
     in_flight::InFlightCalls,
     offers, progress,
@@ -32,7 +32,8 @@ pub(super) fn namespace() -> Namespace {
     Namespace::new(NAMESPACE)
         .on(EVENT, move |call| function_call(calls.clone(), call))
         .on("REGISTER_FUNCTIONS", offers::register)
-        .on(progress::EVENT, progress::told)
+        // Heard when it arrived; see `Peer::progressed`.
+        .on(progress::EVENT, async |_| ())
         .on_joined(clients::moved)
         .on_left(async |remote, peer| {
             offers::withdraw(remote.clone(), peer.clone()).await;
@@ -252,14 +253,20 @@ fn told(function: &str, error: &CallError) -> String {
 /// when this one was put to the client, so that calls arrive in the order in which they were made.
 async fn elsewhere(calls: &InFlightCalls, call: Call, request: Request) -> Answer {
     let standing = call.peer.standing();
-    if !standing.may(Need::Client) {
-        let reason = standing.refusal(call.peer.client(), Need::Client);
+    if !standing.may(RequiredScope::Client) {
+        let reason = standing.refusal(call.peer.client(), RequiredScope::Client);
         return Answer::Ack(failure(&request.id, &reason));
     }
     let put = Arc::new(Notify::new());
     let onlooker = {
-        let put = put.clone();
-        Onlooker::new(move |_| put.notify_one())
+        let (put, onlooker) = (put.clone(), request.onlooker(&call.peer));
+        Onlooker::new(move |progress| {
+            if progress == forward::PUT {
+                put.notify_one();
+            } else {
+                onlooker.tell(progress);
+            }
+        })
     };
     let mut making = joined(calls, request.identity(&call.peer), async move {
         let forwarded = GateCall {

@@ -44,14 +44,14 @@ pub(super) fn all(store: &Store, paths: &Arc<Paths>, statics: &Statics) -> Vec<A
 /// Whatever it is: that it is no text is for the function to say, in its own shape.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Read {
+struct ReadArguments {
     /// Relative, or from the root of the folder of remote clients.
     #[serde(default)]
     file_path: Json,
 }
 
 fn read_json(store: Store, paths: Arc<Paths>) -> Function {
-    let handler = move |call: Call, arguments: Read| {
+    let handler = move |call: Call, arguments: ReadArguments| {
         let (store, paths) = (store.clone(), paths.clone());
         async move {
             let read = guest_may_read(&call, &paths, &arguments.file_path)

@@ -50,7 +50,7 @@ pub struct Identity {
 
 /// What a client may do, and by which key.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct Authorization {
     pub rights: Rights,
     /// The id of its key, which is no secret.
     pub key: Option<String>,
@@ -71,7 +71,7 @@ impl Identity {
         remote: &Remote,
         auth: &Json,
         from: Origin<'_>,
-    ) -> Result<(Identity, Standing), String> {
+    ) -> Result<(Identity, Authorization), String> {
         let said = |field: &str| auth.get(field).and_then(name_of);
         let claimed = said("clientId");
         let key = auth.get("key").and_then(Json::as_str).map(str::trim);
@@ -105,13 +105,13 @@ async fn guest(
     remote: &Remote,
     claimed: Option<String>,
     from: Origin<'_>,
-) -> Result<(String, Standing), String> {
+) -> Result<(String, Authorization), String> {
     if !from.is_here {
         return Err(NOT_TRUSTED.to_owned());
     }
     let client = claimed.unwrap_or_else(|| format!("guest-{}", Uuid::now_v7().simple()));
     names::admit_guest(remote, &client, from.page).await?;
-    Ok((client, Standing::guest()))
+    Ok((client, Authorization::guest()))
 }
 
 async fn keyed(
@@ -119,12 +119,12 @@ async fn keyed(
     claimed: Option<String>,
     text: &str,
     origin: Option<&str>,
-) -> Result<(String, Standing), String> {
+) -> Result<(String, Authorization), String> {
     let invalid = || INVALID_KEY.to_owned();
     let store = remote.store();
     let key = store.keys().verify(text).await.map_err(unsure)?;
     let key = key.ok_or_else(invalid)?;
-    let standing = Standing::of(&key);
+    let standing = Authorization::of(&key);
     let Some(owner) = key.client else {
         let client = claimed.unwrap_or_else(|| names::of_key(&key.id));
         return Ok((client, standing));
@@ -141,7 +141,7 @@ async fn keyed(
         known.key.as_deref() == Some(key.id.as_str()) && known.origin.as_deref() == origin
     });
     let state = known.ok_or_else(invalid)?.state;
-    Ok((owner, Standing::paired(Some(key.id), state)))
+    Ok((owner, Authorization::paired(Some(key.id), state)))
 }
 
 pub(super) fn unsure(error: StoreError) -> String {

@@ -14,12 +14,12 @@ use serde_json::{Value as Json, json};
 pub use self::agent::Outlet;
 pub(super) use self::{
     agent::NAME as SERVER,
-    request::Chat,
+    request::PendingRequests,
     talk::{SYSTEM, notice},
 };
 use super::{
     Call, Namespace, Peer, Remote, Rights,
-    access::Need,
+    access::RequiredScope,
     clients,
     newage::{goodbye, with_key},
     newage_texts,
@@ -80,7 +80,8 @@ async fn message(call: Call) {
             "outputId": uuid::Uuid::now_v7(),
         });
         let _ = call.peer.emit("message", &[reply]);
-    } else if call.peer.standing().may(Need::Client) && is_number(call.first(), NON_STREAM) {
+    } else if call.peer.standing().may(RequiredScope::Client) && is_number(call.first(), NON_STREAM)
+    {
         answer::whole(&call, data);
     }
 }

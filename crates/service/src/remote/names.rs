@@ -5,7 +5,7 @@
 use callgate_store::{ClientState, NameOf, StoreError, client_owner};
 
 use super::{
-    Peer, Remote, Rights, Standing,
+    Authorization, Peer, Remote, Rights,
     identity::unsure,
     llm,
     newage_texts::{INVALID_KEY, NOT_TRUSTED},
@@ -42,7 +42,7 @@ pub(super) async fn claim(remote: &Remote, peer: &Peer) -> Result<(), String> {
 
 async fn claim_one(
     remote: &Remote,
-    standing: &Standing,
+    standing: &Authorization,
     owner: &str,
     (name, of): (&str, NameOf),
 ) -> Result<(), String> {

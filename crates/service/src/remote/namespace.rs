@@ -78,14 +78,14 @@ impl<T: Into<Answer>> From<Result<T, String>> for Answer {
     }
 }
 
-type Handler = Arc<dyn Fn(Call) -> BoxFuture<'static, Answer> + Send + Sync>;
+type EventHandler = Arc<dyn Fn(Call) -> BoxFuture<'static, Answer> + Send + Sync>;
 type Admit = Arc<dyn Fn(Remote, Peer) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 type Hook = Arc<dyn Fn(Remote, Peer) -> BoxFuture<'static, ()> + Send + Sync>;
 /// Makes the ack of a failure out of the event's `requestId`, if it has one, and the reason.
-type Refusal = fn(Option<&Json>, &str) -> Json;
+type RefusalAck = fn(Option<&Json>, &str) -> Json;
 
 /// An answer in its final shape; `None` says nothing.
-pub enum Handled {
+pub enum EventAnswer {
     Now(Option<Json>),
     Later(BoxFuture<'static, Option<Json>>),
 }
@@ -93,11 +93,11 @@ pub enum Handled {
 /// Built once, at start; see [`Namespace::new`].
 pub struct Namespace {
     name: &'static str,
-    handlers: HashMap<&'static str, Handler>,
+    handlers: HashMap<&'static str, EventHandler>,
     admit: Option<Admit>,
     joined: Option<Hook>,
     left: Option<Hook>,
-    refusal: Refusal,
+    refusal: RefusalAck,
     limit: Duration,
 }
 
@@ -159,7 +159,7 @@ impl Namespace {
     }
 
     /// The shape of a failure's ack, where it is not `{status: 'error', message}`.
-    pub fn refuses_with(mut self, refusal: Refusal) -> Self {
+    pub fn refuses_with(mut self, refusal: RefusalAck) -> Self {
         self.refusal = refusal;
         self
     }
@@ -203,19 +203,19 @@ impl Namespace {
     }
 
     /// Never panics, and never takes longer than the limit.
-    pub async fn handle(self: Arc<Self>, call: Call) -> Handled {
+    pub async fn handle(self: Arc<Self>, call: Call) -> EventAnswer {
         let request = call.first().get("requestId").cloned();
         let refusal = self.refusal;
         let refuse = move |reason: &str| refusal(request.as_ref(), reason);
         let Some(handler) = self.handlers.get(call.event.as_str()).cloned() else {
             let event: String = call.event.chars().take(64).collect();
             let reason = format!("{} has no event '{event}'.", self.name);
-            return Handled::Now(Some(refuse(&reason)));
+            return EventAnswer::Now(Some(refuse(&reason)));
         };
         let (standing, need) = (call.peer.standing(), access::need(self.name, &call.event));
         if !standing.may(need) {
             let reason = standing.refusal(call.peer.client(), need);
-            return Handled::Now(Some(refuse(&reason)));
+            return EventAnswer::Now(Some(refuse(&reason)));
         }
         let (name, event, limit) = (self.name, call.event.clone(), self.limit);
         let failed = move |reason: &str| {
@@ -232,10 +232,10 @@ impl Namespace {
             }
         };
         match answer {
-            Answer::Ack(answer) => Handled::Now(Some(answer)),
-            Answer::Refused(reason) => Handled::Now(Some(refuse(&reason))),
-            Answer::Silent => Handled::Now(wants_answer.then(|| json!({ "status": "ok" }))),
-            Answer::Later(later) => Handled::Later(Box::pin(async move {
+            Answer::Ack(answer) => EventAnswer::Now(Some(answer)),
+            Answer::Refused(reason) => EventAnswer::Now(Some(refuse(&reason))),
+            Answer::Silent => EventAnswer::Now(wants_answer.then(|| json!({ "status": "ok" }))),
+            Answer::Later(later) => EventAnswer::Later(Box::pin(async move {
                 let answered = tokio::time::timeout(limit, caught(later)).await;
                 let reason = match answered {
                     Ok(Ok(answer)) => return Some(answer),

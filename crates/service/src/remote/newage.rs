@@ -30,7 +30,7 @@ pub(super) struct NewAge {
     /// Onlookers are about to be told who is here.
     pub(super) announcing: AtomicBool,
     pub(super) diary: Diary,
-    pub(super) chat: llm::Chat,
+    pub(super) chat: llm::PendingRequests,
 }
 
 /// Whoever has a key may enter. One that the operator has not approved yet is good for nothing

@@ -8,11 +8,12 @@ use callgate_contract::{
     Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
     MethodInfo, Origin, Reply, Value, json as value_json,
 };
+use callgate_gate::AdHoc;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
-use super::{Answer, Call, Peer, Remote, forward::first_answer, progress::Asking};
+use super::{Answer, Call, Peer, Remote, forward::first_answer, progress::PendingCalls};
 
 /// Functions of one socket.
 const MAX_FUNCTIONS: usize = 256;
@@ -60,34 +61,32 @@ pub(super) async fn register(call: Call) -> Answer {
     let mut offers = Vec::new();
     for one in list {
         match read(&call.remote, &call.peer, one) {
-            Ok(offer) => offers.push(Arc::new(offer)),
+            Ok(offer) => offers.push(offer),
             Err(reason) => return Answer::Refused(reason),
         }
     }
     let names: Vec<String> = offers.iter().map(|offer| offer.info.name.clone()).collect();
-    match replace(&call.remote, &call.peer, offers) {
-        Ok(()) => Answer::Ack(json!({
-            "requestId": data.get("requestId"),
-            "success": true,
-            "result": { "registered": names },
-        })),
-        Err(reason) => Answer::Refused(reason),
-    }
+    replace(&call.remote, &call.peer, offers);
+    Answer::Ack(json!({
+        "requestId": data.get("requestId"),
+        "success": true,
+        "result": { "registered": names },
+    }))
 }
 
 pub(super) async fn withdraw(remote: Remote, peer: Peer) {
-    // Nothing is offered, which cannot be refused.
-    let _ = replace(&remote, &peer, Vec::new());
+    replace(&remote, &peer, Vec::new());
 }
 
 /// What every socket offers now.
 #[derive(Default)]
 pub(super) struct Offers {
     methods: parking_lot::Mutex<Vec<Arc<ClientMethod>>>,
-    pub(super) asking: Asking,
+    pub(super) asking: PendingCalls,
 }
 
-fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<(), String> {
+/// All of `new`, which [`read`] has found in order.
+fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) {
     let (gate, client) = (remote.gate(), peer.client());
     // Held throughout: two sockets of a client may offer at once.
     let mut offers = remote.offers().methods.lock();
@@ -95,25 +94,21 @@ fn replace(remote: &Remote, peer: &Peer, new: Vec<Arc<ClientMethod>>) -> Result<
     let before = offers.len();
     offers.retain(|offer| offer.peer != *peer);
     if before == offers.len() && new.is_empty() {
-        return Ok(());
+        return;
     }
-    offers.extend(new.iter().cloned());
+    offers.extend(new);
     gate.unregister_origin(&Origin::Client(client.to_owned()));
-    let mut refused = None;
     for offer in offers.iter().filter(of_client) {
+        let method = offer.info.name.as_str();
         match gate.register(offer.clone()) {
-            Ok(_) => tracing::info!(
-                client,
-                method = offer.info.name,
-                "client function registered"
-            ),
-            Err(error) => refused = Some(error.to_string()),
+            Ok(_) => tracing::info!(client, method, "client function registered"),
+            Err(error) => tracing::error!(client, method, %error, "client function not registered"),
         }
     }
-    refused.map_or(Ok(()), Err)
 }
 
-fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<ClientMethod, String> {
+/// An offer that the gate will take: a list is refused as a whole, before it replaces anything.
+fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<Arc<ClientMethod>, String> {
     if one.to_string().len() > MAX_TEXT {
         return Err(format!(
             "A function's description is longer than {MAX_TEXT} bytes."
@@ -137,7 +132,7 @@ fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<ClientMethod, String
         .map_or(remote.settings().call_within, |asked| {
             asked.min(MAX_DEADLINE)
         });
-    Ok(ClientMethod {
+    let method = Arc::new(ClientMethod {
         info: MethodInfo {
             title: offer.name.clone(),
             aliases: Vec::new(),
@@ -162,7 +157,10 @@ fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<ClientMethod, String
         peer: peer.clone(),
         within,
         asking: remote.offers().asking.clone(),
-    })
+    });
+    let checked = AdHoc::new(method.clone());
+    checked.map_err(|error| error.to_string())?;
+    Ok(method)
 }
 
 pub(super) struct ClientMethod {
@@ -171,7 +169,7 @@ pub(super) struct ClientMethod {
     owner: String,
     peer: Peer,
     within: Duration,
-    asking: Asking,
+    asking: PendingCalls,
 }
 
 impl Method for ClientMethod {
@@ -194,8 +192,9 @@ impl Method for ClientMethod {
                 .iter()
                 .map(|(name, value)| (name.clone(), value_json::to_json(value)))
                 .collect();
-            let request = Uuid::now_v7();
-            let _listening = self.asking.listen(request, &self.peer, context.progress);
+            let request = json!(Uuid::now_v7());
+            let sockets = vec![self.peer.clone()];
+            let _progress = self.asking.listen(&request, &sockets, context.progress);
             let data = json!({
                 "requestId": request,
                 "functionName": self.info.name,
@@ -203,7 +202,7 @@ impl Method for ClientMethod {
                 "named": named,
                 "target": self.peer.client(),
             });
-            let answer = first_answer(vec![self.peer.clone()], &data, self.within).await;
+            let answer = first_answer(sockets, &data, self.within).await;
             let answer = answer.map_err(|error| MethodError::new(error.to_string()))?;
             read_answer(answer)
         })

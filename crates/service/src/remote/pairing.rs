@@ -8,7 +8,7 @@ use callgate_contract::Allowed;
 use callgate_store::{ClientState, Key, NewClient, StoreError, client_owner};
 
 use super::{
-    Peer, Remote, Rights, Standing, functions::GUEST, llm, names, newage_texts::NOT_TRUSTED,
+    Authorization, Peer, Remote, Rights, functions::GUEST, llm, names, newage_texts::NOT_TRUSTED,
 };
 use crate::scope::CHAT;
 
@@ -171,7 +171,7 @@ impl Pairing<'_> {
             let paired = peer.standing().paired;
             match state {
                 ClientState::Approved if paired && peer.standing().key == held => {
-                    peer.change_standing(Standing::paired(held.clone(), state));
+                    peer.change_standing(Authorization::paired(held.clone(), state));
                     llm::let_in(self.0, &peer);
                 }
                 ClientState::Revoked if paired || peer.rights() == Rights::Guest => {
@@ -212,9 +212,9 @@ impl Pairing<'_> {
     }
 }
 
-impl Standing {
+impl Authorization {
     pub(super) fn guest() -> Self {
-        Standing {
+        Authorization {
             rights: Rights::Guest,
             key: None,
             paired: false,
@@ -227,15 +227,15 @@ impl Standing {
 
     /// Of a key that the client was given when it asked.
     pub(super) fn paired(key: Option<String>, state: ClientState) -> Self {
-        let guest = Standing {
+        let guest = Authorization {
             key,
             paired: true,
             owned: true,
-            ..Standing::guest()
+            ..Authorization::guest()
         };
         match state {
             ClientState::Pending | ClientState::Revoked => guest,
-            ClientState::Approved => Standing {
+            ClientState::Approved => Authorization {
                 rights: Rights::Client,
                 methods: Allowed::All,
                 full: true,
@@ -254,7 +254,7 @@ impl Standing {
             .filter_map(|held| held.strip_prefix(METHOD));
         let named: Vec<String> = named.map(str::to_owned).collect();
         let full = has(OPERATOR) || has(METHODS);
-        Standing {
+        Authorization {
             rights: if has(OPERATOR) {
                 Rights::Operator
             } else {

@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::{
-    Gone, Remote, Wire,
-    identity::{Identity, Rights, Standing},
+    Disconnected, Remote, Wire,
+    identity::{Authorization, Identity, Rights},
     namespace::Namespace,
 };
 
@@ -28,9 +28,9 @@ const AGAIN: Duration = Duration::from_millis(2);
 
 /// Clones are the same peer.
 #[derive(Clone)]
-pub struct Peer(Arc<State>);
+pub struct Peer(Arc<PeerInner>);
 
-struct State {
+struct PeerInner {
     remote: Remote,
     wire: Arc<dyn Wire>,
     namespace: &'static str,
@@ -39,7 +39,7 @@ struct State {
     number: u64,
     identity: Identity,
     /// Changes when the operator approves or revokes; read once per call.
-    standing: RwLock<Arc<Standing>>,
+    standing: RwLock<Arc<Authorization>>,
     left: AtomicBool,
     asked: AtomicU64,
     /// Who waits for which answer.
@@ -48,7 +48,7 @@ struct State {
 
 /// Why a client's answer did not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unanswered {
+pub enum AnswerError {
     #[error("the client is gone")]
     Gone,
     #[error("the client did not answer in time")]
@@ -60,9 +60,9 @@ impl Peer {
         remote: &Remote,
         namespace: &Namespace,
         wire: Arc<dyn Wire>,
-        (identity, standing): (Identity, Standing),
+        (identity, standing): (Identity, Authorization),
     ) -> Self {
-        Peer(Arc::new(State {
+        Peer(Arc::new(PeerInner {
             remote: remote.clone(),
             wire,
             namespace: namespace.name(),
@@ -106,7 +106,7 @@ impl Peer {
         self.0.namespace
     }
 
-    pub fn standing(&self) -> Arc<Standing> {
+    pub fn standing(&self) -> Arc<Authorization> {
         self.0.standing.read().clone()
     }
 
@@ -125,19 +125,19 @@ impl Peer {
     }
 
     /// Tells the client, after everything it was told before.
-    pub fn emit(&self, event: &str, arguments: &[Json]) -> Result<(), Gone> {
+    pub fn emit(&self, event: &str, arguments: &[Json]) -> Result<(), Disconnected> {
         self.tell(event, arguments, None)
     }
 
     /// Waits until the client has read most of what it was told: for streams, before each piece.
-    pub async fn ready(&self) -> Result<(), Gone> {
+    pub async fn ready(&self) -> Result<(), Disconnected> {
         while !self.has_left() {
             if self.0.wire.waiting() <= COMFORTABLE {
                 return Ok(());
             }
             tokio::time::sleep(AGAIN).await;
         }
-        Err(Gone)
+        Err(Disconnected)
     }
 
     /// Tells the client and waits for what its callback says, null if it says nothing.
@@ -146,17 +146,17 @@ impl Peer {
         event: &str,
         arguments: &[Json],
         within: Duration,
-    ) -> Result<Json, Unanswered> {
+    ) -> Result<Json, AnswerError> {
         let id = self.0.asked.fetch_add(1, Ordering::Relaxed);
         let (tell, answer) = oneshot::channel();
         self.0.asks.lock().insert(id, tell);
         let _forget = Forget(self, id);
         let told = self.tell(event, arguments, Some(id));
-        told.map_err(|Gone| Unanswered::Gone)?;
+        told.map_err(|Disconnected| AnswerError::Gone)?;
         match tokio::time::timeout(within, answer).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) => Err(Unanswered::Gone),
-            Err(_) => Err(Unanswered::Late),
+            Ok(Err(_)) => Err(AnswerError::Gone),
+            Err(_) => Err(AnswerError::Late),
         }
     }
 
@@ -164,6 +164,10 @@ impl Peer {
     pub fn disconnect(&self) {
         self.0.wire.leave(self.namespace());
         self.leave();
+    }
+
+    pub(super) fn remote(&self) -> &Remote {
+        &self.0.remote
     }
 
     /// Ends the whole connection.
@@ -175,9 +179,9 @@ impl Peer {
         self.0.left.load(Ordering::Acquire)
     }
 
-    fn tell(&self, event: &str, arguments: &[Json], id: Option<u64>) -> Result<(), Gone> {
+    fn tell(&self, event: &str, arguments: &[Json], id: Option<u64>) -> Result<(), Disconnected> {
         if self.has_left() {
-            return Err(Gone);
+            return Err(Disconnected);
         }
         self.0.wire.event(self.namespace(), event, arguments, id)
     }
@@ -199,7 +203,7 @@ impl Peer {
         self.0.asks.lock().clear();
     }
 
-    pub(super) fn change_standing(&self, standing: Standing) {
+    pub(super) fn change_standing(&self, standing: Authorization) {
         *self.0.standing.write() = Arc::new(standing);
     }
 

@@ -7,69 +7,98 @@ use callgate_contract::{Onlooker, Progress};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use uuid::Uuid;
 
-use super::{Call, Peer};
+use super::Peer;
 
-pub(super) const EVENT: &str = "FUNCTION_PROGRESS";
+pub const EVENT: &str = "FUNCTION_PROGRESS";
 
-/// Calls of clients' functions that have no answer yet, each with the client that is asked and who
-/// looks on. Clones share them; a mutex, held for a look.
+/// Calls of clients' functions that have no answer yet, by request id. Clones share them; a mutex,
+/// held for a look.
 #[derive(Clone, Default)]
-pub(super) struct Asking(Arc<Mutex<HashMap<Uuid, (Peer, Onlooker)>>>);
+pub(super) struct PendingCalls(Arc<Mutex<HashMap<String, Vec<Arc<PendingCall>>>>>);
 
-/// While it lives, what the client tells of the request is told.
-pub(super) struct Listening {
-    request: Uuid,
-    asking: Asking,
+struct PendingCall {
+    /// The sockets that are asked.
+    sockets: Vec<Peer>,
+    onlooker: Onlooker,
 }
 
-impl Asking {
+/// While it lives, what the client tells of the request is told.
+pub(super) struct ProgressSubscription {
+    request: String,
+    call: Arc<PendingCall>,
+    pending: PendingCalls,
+}
+
+impl PendingCalls {
     /// `None` if nobody wants to hear anything.
     pub(super) fn listen(
         &self,
-        request: Uuid,
-        peer: &Peer,
+        request: &Json,
+        sockets: &[Peer],
         onlooker: &Onlooker,
-    ) -> Option<Listening> {
+    ) -> Option<ProgressSubscription> {
         if onlooker.is_nobody() {
             return None;
         }
-        self.0
-            .lock()
-            .insert(request, (peer.clone(), onlooker.clone()));
-        Some(Listening {
+        let request = request.to_string();
+        let call = Arc::new(PendingCall {
+            sockets: sockets.to_vec(),
+            onlooker: onlooker.clone(),
+        });
+        let mut pending = self.0.lock();
+        pending
+            .entry(request.clone())
+            .or_default()
+            .push(call.clone());
+        drop(pending);
+        Some(ProgressSubscription {
             request,
-            asking: self.clone(),
+            call,
+            pending: self.clone(),
         })
+    }
+
+    /// Of several calls under one id it cannot be told whose progress it is.
+    fn of(&self, request: &Json, peer: &Peer) -> Option<Arc<PendingCall>> {
+        let pending = self.0.lock();
+        let calls = pending.get(&request.to_string())?.iter();
+        let mut asked = calls.filter(|call| call.sockets.contains(peer));
+        asked.next().filter(|_| asked.next().is_none()).cloned()
     }
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
-        self.asking.0.lock().remove(&self.request);
+        let mut pending = self.pending.0.lock();
+        if let Some(calls) = pending.get_mut(&self.request) {
+            calls.retain(|call| !Arc::ptr_eq(call, &self.call));
+            if calls.is_empty() {
+                pending.remove(&self.request);
+            }
+        }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ProgressReport {
-    request_id: Uuid,
+    request_id: Json,
     #[serde(flatten)]
     progress: Progress,
 }
 
-/// A client tells of a function of its own; what it says of others' is nothing.
-pub(super) async fn told(call: Call) {
-    let Ok(told) = ProgressReport::deserialize(call.first()) else {
-        return;
-    };
-    let asking = &call.remote.offers().asking;
-    let found = asking.0.lock().get(&told.request_id).cloned();
-    if let Some((peer, onlooker)) = found
-        && peer == call.peer
-    {
-        onlooker.tell(told.progress);
+impl Peer {
+    /// The client tells of a function of its own; what it says of others' is nothing. At once, like
+    /// [`Peer::answered`], by which it would otherwise be overtaken.
+    pub fn progressed(&self, data: &Json) {
+        let Ok(report) = ProgressReport::deserialize(data) else {
+            return;
+        };
+        let pending = &self.remote().offers().asking;
+        if let Some(call) = pending.of(&report.request_id, self) {
+            call.onlooker.tell(report.progress);
+        }
     }
 }
 

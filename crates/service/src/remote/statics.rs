@@ -50,9 +50,9 @@ pub struct StaticFile {
 
 /// Clones share the table.
 #[derive(Clone)]
-pub struct Statics(Arc<Shared>);
+pub struct Statics(Arc<StaticsInner>);
 
-struct Shared {
+struct StaticsInner {
     store: Store,
     paths: Arc<Paths>,
     /// Read by every request that nothing else answers; written when a client declares.
@@ -61,7 +61,7 @@ struct Shared {
 
 impl Statics {
     pub(super) fn new(store: Store, paths: Arc<Paths>) -> Self {
-        Statics(Arc::new(Shared {
+        Statics(Arc::new(StaticsInner {
             store,
             paths,
             table: RwLock::default(),

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 /// The connection is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the client is gone")]
-pub struct Gone;
+pub struct Disconnected;
 
 /// Not for anything but a connection: whoever listens in this process uses [`crate::Live`].
 pub trait Wire: Send + Sync {
@@ -17,7 +17,7 @@ pub trait Wire: Send + Sync {
         event: &str,
         arguments: &[Json],
         id: Option<u64>,
-    ) -> Result<(), Gone>;
+    ) -> Result<(), Disconnected>;
 
     /// Bytes that wait for the client to read.
     fn waiting(&self) -> usize;

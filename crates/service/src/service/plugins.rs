@@ -8,11 +8,11 @@ use std::{
 };
 
 use callgate_plugins::{
-    Loaded, Plugin, PluginOptions, Plugins, Source, WorkerError,
+    LoadedPlugin, Plugin, PluginOptions, Plugins, Source, WorkerError,
     check::CheckReport,
-    install::{Installed, Library},
+    install::{InstalledPlugin, Library},
     survey::{Survey, survey},
-    watch::Look,
+    watch::FileSnapshot,
 };
 use parking_lot::Mutex;
 use serde_json::{Map, json};
@@ -39,7 +39,7 @@ pub(super) struct PluginHost {
     /// What last came of loading each, by path, and what reading told of those that are installed,
     /// by name. Mutexes held for a look.
     reports: Mutex<BTreeMap<PathBuf, CheckReport>>,
-    surveys: Mutex<BTreeMap<String, (Look, Survey)>>,
+    surveys: Mutex<BTreeMap<String, (FileSnapshot, Survey)>>,
 }
 
 impl PluginHost {
@@ -89,7 +89,7 @@ impl PluginHost {
     /// Everything that is to be loaded, with what is known of it.
     fn sources(&self) -> Vec<GivenPlugin> {
         let mut sources = Vec::new();
-        if !Look::at(&self.functions).is_empty() {
+        if !FileSnapshot::at(&self.functions).is_empty() {
             sources.push(unread(self.functions_source()));
         }
         let installed = self.library.list().into_iter().filter(|it| it.enabled);
@@ -98,7 +98,7 @@ impl PluginHost {
         sources
     }
 
-    fn source(&self, installed: &Installed) -> Source {
+    fn source(&self, installed: &InstalledPlugin) -> Source {
         Source {
             path: self.library.code(&installed.name),
             flavour: installed.flavour.clone(),
@@ -110,7 +110,7 @@ impl PluginHost {
 
 /// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
 #[derive(Clone, Copy)]
-enum Need {
+enum LoadPolicy {
     Now,
     Later,
 }
@@ -158,7 +158,7 @@ impl Service {
     }
 
     /// What an installed plugin was when it was last loaded, if it has not changed since.
-    pub(crate) fn last_description(&self, installed: &Installed) -> Option<Loaded> {
+    pub(crate) fn last_description(&self, installed: &InstalledPlugin) -> Option<LoadedPlugin> {
         self.plugins()
             .last_description(&self.plugin_host.source(installed))
     }
@@ -167,7 +167,9 @@ impl Service {
     pub async fn with_plugins(&self) -> &[CheckReport] {
         let load = || async {
             self.mcp_servers.start(true).await;
-            let reports = self.load(self.plugin_host.sources(), Need::Later).await;
+            let reports = self
+                .load(self.plugin_host.sources(), LoadPolicy::Later)
+                .await;
             reports.iter().for_each(tell);
             reports
         };
@@ -186,18 +188,19 @@ impl Service {
 
     /// Only what the command was given, and nothing that is installed.
     pub async fn load_given(&self) -> Vec<CheckReport> {
-        self.load(self.plugin_host.given.clone(), Need::Now).await
+        self.load(self.plugin_host.given.clone(), LoadPolicy::Now)
+            .await
     }
 
-    async fn load(&self, given: Vec<GivenPlugin>, need: Need) -> Vec<CheckReport> {
+    async fn load(&self, given: Vec<GivenPlugin>, need: LoadPolicy) -> Vec<CheckReport> {
         if given.is_empty() {
             return Vec::new();
         }
         self.wire_for_plugins().await;
         let sources = given.iter().map(|given| given.source.clone()).collect();
         let mut results = match need {
-            Need::Now => self.plugin_host.plugins.load(sources).await,
-            Need::Later => self.plugin_host.plugins.adopt(sources).await,
+            LoadPolicy::Now => self.plugin_host.plugins.load(sources).await,
+            LoadPolicy::Later => self.plugin_host.plugins.adopt(sources).await,
         };
         let mut reports = Vec::new();
         for given in given {
@@ -227,15 +230,18 @@ impl Service {
     }
 
     /// What reading tells of installed plugins, each read again when its files change.
-    pub(crate) async fn plugin_surveys(&self, installed: &[Installed]) -> BTreeMap<String, Survey> {
-        let looks: Vec<(String, PathBuf, Look)> = installed
+    pub(crate) async fn plugin_surveys(
+        &self,
+        installed: &[InstalledPlugin],
+    ) -> BTreeMap<String, Survey> {
+        let looks: Vec<(String, PathBuf, FileSnapshot)> = installed
             .iter()
             .map(|it| (it.name.clone(), self.plugin_host.library.code(&it.name)))
-            .map(|(name, path)| (name, path.clone(), Look::at(&path)))
+            .map(|(name, path)| (name, path.clone(), FileSnapshot::at(&path)))
             .collect();
-        let unread: Vec<(String, PathBuf, Look)> = {
+        let unread: Vec<(String, PathBuf, FileSnapshot)> = {
             let known = self.plugin_host.surveys.lock();
-            let is_new = |(name, _, look): &&(String, PathBuf, Look)| {
+            let is_new = |(name, _, look): &&(String, PathBuf, FileSnapshot)| {
                 known.get(name).is_none_or(|(seen, _)| seen != look)
             };
             looks.iter().filter(is_new).cloned().collect()
@@ -254,7 +260,7 @@ impl Service {
             }
         }
         let known = self.plugin_host.surveys.lock();
-        let named = |(name, _, _): &(String, PathBuf, Look)| {
+        let named = |(name, _, _): &(String, PathBuf, FileSnapshot)| {
             Some((name.clone(), known.get(name)?.1.clone()))
         };
         looks.iter().filter_map(named).collect()
@@ -262,7 +268,7 @@ impl Service {
 
     /// Loads them now, and the operator learns of what did not load.
     async fn load_and_tell(&self, given: Vec<GivenPlugin>) -> Vec<CheckReport> {
-        let reports = self.load(given, Need::Now).await;
+        let reports = self.load(given, LoadPolicy::Now).await;
         reports.iter().for_each(tell);
         reports
     }
@@ -307,14 +313,14 @@ impl Service {
         tokio::spawn(async move {
             service.with_plugins().await;
             let given = service.plugin_host.given.iter().map(|it| it.source.clone());
-            let mut followed: Vec<(Source, Look)> = given
+            let mut followed: Vec<(Source, FileSnapshot)> = given
                 .chain([service.plugin_host.functions_source()])
-                .map(|source| (source.clone(), Look::at(&source.path)))
+                .map(|source| (source.clone(), FileSnapshot::at(&source.path)))
                 .collect();
             loop {
                 tokio::time::sleep(LOOK).await;
                 for (source, seen) in &mut followed {
-                    let now = Look::at(&source.path);
+                    let now = FileSnapshot::at(&source.path);
                     if now != *seen {
                         *seen = now;
                         service.changed(source).await;
@@ -334,13 +340,13 @@ impl Service {
         if let Some(known) = known {
             plugins.unload(&known.loaded.id).await;
         }
-        if !Look::at(&source.path).is_empty() {
+        if !FileSnapshot::at(&source.path).is_empty() {
             self.load_and_tell(vec![unread(source.clone())]).await;
         }
     }
 }
 
-fn report(given: &GivenPlugin, result: &Result<Loaded, WorkerError>) -> CheckReport {
+fn report(given: &GivenPlugin, result: &Result<LoadedPlugin, WorkerError>) -> CheckReport {
     CheckReport::new(&given.survey, result.as_ref(), given.notes.clone(), &[])
 }
 
@@ -364,7 +370,7 @@ fn tell(report: &CheckReport) {
     }
 }
 
-fn is_meant(source: &Source, loaded: &Loaded, name: Option<&str>) -> bool {
+fn is_meant(source: &Source, loaded: &LoadedPlugin, name: Option<&str>) -> bool {
     name.is_none_or(|name| name == loaded.id || name == source.name())
 }
 

@@ -8,21 +8,21 @@ use super::Service;
 use crate::ServiceError;
 
 /// What became of one run that the last owner left.
-pub struct Recovered {
+pub struct RecoveredRun {
     pub run: JournalId,
     /// One line.
     pub what: String,
 }
 
 impl Service {
-    pub async fn recover(&self) -> Result<Vec<Recovered>, ServiceError> {
+    pub async fn recover(&self) -> Result<Vec<RecoveredRun>, ServiceError> {
         let mut recovered = self.end_what_cannot_go_on().await?;
         for (run, result) in self.code.coder.recover_before(self.started_at).await? {
             let what = match result {
                 Ok(report) => told(&report),
                 Err(error) => ServiceError::from(error).message,
             };
-            recovered.push(Recovered { run, what });
+            recovered.push(RecoveredRun { run, what });
         }
         // The answer was given, and the last owner died before it could act on it.
         for run in self.store.journal().waiting_for_approval().await? {
@@ -36,7 +36,7 @@ impl Service {
                     Ok(_) => "continued after its approval".to_owned(),
                     Err(failure) => failure.message,
                 };
-                recovered.push(Recovered { run, what });
+                recovered.push(RecoveredRun { run, what });
             }
         }
         let keep = self.config().journal.keep.into();
@@ -61,7 +61,7 @@ impl Service {
         }
     }
 
-    async fn end_what_cannot_go_on(&self) -> Result<Vec<Recovered>, ServiceError> {
+    async fn end_what_cannot_go_on(&self) -> Result<Vec<RecoveredRun>, ServiceError> {
         let mut ended = Vec::new();
         let journal = self.store.journal();
         for run in journal.cut_off(self.started_at).await? {
@@ -78,7 +78,7 @@ impl Service {
                 continue;
             }
             journal.finish(id, stop, &json!({ "error": what })).await?;
-            ended.push(Recovered {
+            ended.push(RecoveredRun {
                 run: id,
                 what: what.to_owned(),
             });

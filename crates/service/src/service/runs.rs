@@ -28,24 +28,24 @@ type Announce = dyn Fn(Option<&str>, Option<CallReport>) + Send + Sync;
 
 /// A mutex, since runs begin and end on any thread; held for a map operation only.
 #[derive(Default)]
-pub(super) struct Running(Mutex<HashMap<JournalId, Cancel>>);
+pub(super) struct ActiveRuns(Mutex<HashMap<JournalId, Cancel>>);
 
 /// While it lives, nobody else executes the run.
-pub(super) struct Held {
+pub(super) struct RunGuard {
     run: JournalId,
-    running: Arc<Running>,
+    running: Arc<ActiveRuns>,
 }
 
-impl Running {
+impl ActiveRuns {
     /// `None` if it is being executed already.
-    pub(super) fn enter(self: &Arc<Self>, run: JournalId, cancel: Cancel) -> Option<Held> {
+    pub(super) fn enter(self: &Arc<Self>, run: JournalId, cancel: Cancel) -> Option<RunGuard> {
         let mut running = self.0.lock();
         if running.contains_key(&run) {
             return None;
         }
         running.insert(run, cancel);
         let running = Arc::clone(self);
-        Some(Held { run, running })
+        Some(RunGuard { run, running })
     }
 
     pub(super) fn cancel(&self, run: JournalId) -> bool {
@@ -54,7 +54,7 @@ impl Running {
     }
 }
 
-impl Drop for Held {
+impl Drop for RunGuard {
     fn drop(&mut self) {
         self.running.0.lock().remove(&self.run);
     }

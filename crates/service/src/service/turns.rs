@@ -126,7 +126,7 @@ impl Service {
         if hear.is_some() {
             agent.deliver(&session).await;
         }
-        let seen = Seen::default();
+        let seen = TurnRecorder::default();
         let watch = seen.watch(self.live.clone(), session.clone(), hear.clone());
         let accepted = agent.accept(incoming, overrule, watch).await?;
         if accepted.parts() != parts {
@@ -240,9 +240,9 @@ fn message_id(principal: &Principal, name: &str) -> Result<String, ServiceError>
 /// What was seen of one message's turn, also where a plugin asked for it. A mutex, since calls may be
 /// made side by side; held for a push.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<(Vec<CallReport>, Option<TurnReport>)>>);
+struct TurnRecorder(Arc<Mutex<(Vec<CallReport>, Option<TurnReport>)>>);
 
-impl Seen {
+impl TurnRecorder {
     /// Told to those who subscribed, too.
     fn watch(&self, live: Arc<Live>, session: SessionKey, hear: Option<EventListener>) -> Watch {
         let seen = self.0.clone();

@@ -9,9 +9,9 @@ export const shared: Record<keyof typeof import("../en/shared").shared, string> 
   "export": "导出",
   "search": "搜索",
   "untitled": "未命名",
-  "failed": "操作没有成功。",
+  "failed": "出错了。",
   "showAll": "显示全部 {count} 个字符",
-  "notFound": "这里没有此内容。",
+  "notFound": "未找到。",
   "menu": "菜单",
   "close": "关闭",
 };

@@ -137,7 +137,7 @@ async fn an_answer_that_a_plugin_took_and_left_is_sent_once_by_another() {
     for (reference, by_another) in [("leaves", true), ("nobody", false)] {
         let plugin = Plugin {
             peer: Peer::new(move |said| {
-                let taken = matches!(&said, Said::Item(item) if takes(item));
+                let taken = matches!(&said, PeerMessage::Item(item) if takes(item));
                 let gone = || MethodError::new("the worker is gone");
                 Box::pin(async move { taken.then_some(Value::Null).ok_or_else(gone) })
             }),
@@ -186,7 +186,7 @@ async fn a_turn_asked_for_within_a_turn_of_the_same_user_joins_it() {
     let peer = Peer::new(move |said| {
         let (agent, kept) = (agent.clone(), kept.clone());
         Box::pin(async move {
-            if let Said::Step { .. } = said {
+            if let PeerMessage::Step { .. } = said {
                 let inner = Plugin::silent();
                 let answer = inner
                     .calls(agent.gate(), "turn_run", json!({}))

@@ -14,7 +14,7 @@ use crate::{commands::run::part, show};
 const PROMPT: &str = "> ";
 const MORE: &str = "… ";
 
-pub enum Typed {
+pub enum InputEvent {
     Message(String),
     End,
 }
@@ -22,9 +22,9 @@ pub enum Typed {
 /// Lines are read on a thread of their own, since reading cannot be interrupted; one line is read
 /// for each that is asked for, so that an answer is not written over a prompt.
 pub struct Input {
-    ask: std::sync::mpsc::Sender<Wanted>,
-    lines: mpsc::UnboundedReceiver<Line>,
-    asked: Option<Wanted>,
+    ask: std::sync::mpsc::Sender<LineRequest>,
+    lines: mpsc::UnboundedReceiver<InputLine>,
+    asked: Option<LineRequest>,
     draft: Draft,
     /// What came while an answer was looked for.
     kept: VecDeque<String>,
@@ -34,13 +34,13 @@ pub struct Input {
 
 /// What a line is read for, with the words before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum LineRequest {
     Message(&'static str),
     /// Read as it is typed, without an editor: the turn goes on around it.
     Answer(&'static str),
 }
 
-enum Line {
+enum InputLine {
     Text(String),
     /// Ctrl-C: what was typed is dropped.
     Dropped,
@@ -87,8 +87,8 @@ impl Input {
             }));
             while let Ok(wanted) = asked.recv() {
                 let line = match wanted {
-                    Wanted::Message(prompt) => edited(&mut editor, prompt, &history),
-                    Wanted::Answer(question) => plain(question),
+                    LineRequest::Message(prompt) => edited(&mut editor, prompt, &history),
+                    LineRequest::Answer(question) => plain(question),
                 };
                 if tell.send(line).is_err() {
                     return;
@@ -111,7 +111,10 @@ impl Input {
         Input::new(ask, lines)
     }
 
-    fn new(ask: std::sync::mpsc::Sender<Wanted>, lines: mpsc::UnboundedReceiver<Line>) -> Self {
+    fn new(
+        ask: std::sync::mpsc::Sender<LineRequest>,
+        lines: mpsc::UnboundedReceiver<InputLine>,
+    ) -> Self {
         Input {
             ask,
             lines,
@@ -132,30 +135,32 @@ impl Input {
     }
 
     /// The next whole message. Dropping this future loses nothing.
-    pub async fn next(&mut self) -> Typed {
+    pub async fn next(&mut self) -> InputEvent {
         if let Some(message) = self.kept.pop_front() {
-            return Typed::Message(message);
+            return InputEvent::Message(message);
         }
-        if self.terminal && matches!(self.asked, Some(Wanted::Answer(_))) {
+        if self.terminal && matches!(self.asked, Some(LineRequest::Answer(_))) {
             // The question is over, the line that was read for it is not.
             show::data(PROMPT);
         }
         loop {
             let prompt = if self.draft.is_empty() { PROMPT } else { MORE };
-            let (wanted, line) = self.read(Wanted::Message(prompt)).await;
+            let (wanted, line) = self.read(LineRequest::Message(prompt)).await;
             match line {
-                Line::Text(text) if matches!(wanted, Wanted::Answer(_)) && is_answer(&text) => {
+                InputLine::Text(text)
+                    if matches!(wanted, LineRequest::Answer(_)) && is_answer(&text) =>
+                {
                     show::note("that was no longer asked");
                 }
-                Line::Text(text) => {
+                InputLine::Text(text) => {
                     if let Some(message) = self.draft.add(&text) {
-                        return Typed::Message(message);
+                        return InputEvent::Message(message);
                     }
                 }
-                Line::Dropped => self.draft = Draft::default(),
-                Line::End => match self.draft.take() {
-                    Some(rest) => return Typed::Message(rest),
-                    None => return Typed::End,
+                InputLine::Dropped => self.draft = Draft::default(),
+                InputLine::End => match self.draft.take() {
+                    Some(rest) => return InputEvent::Message(rest),
+                    None => return InputEvent::End,
                 },
             }
         }
@@ -163,9 +168,9 @@ impl Input {
 
     /// One line as it was typed after `question`; none at the end. Dropping this future loses nothing.
     pub async fn answer(&mut self, question: &'static str) -> Option<String> {
-        match self.read(Wanted::Answer(question)).await {
-            (_, Line::Text(text)) => Some(text),
-            (_, Line::Dropped | Line::End) => None,
+        match self.read(LineRequest::Answer(question)).await {
+            (_, InputLine::Text(text)) => Some(text),
+            (_, InputLine::Dropped | InputLine::End) => None,
         }
     }
 
@@ -180,13 +185,13 @@ impl Input {
     }
 
     /// The next line, and what it was asked for.
-    async fn read(&mut self, wanted: Wanted) -> (Wanted, Line) {
+    async fn read(&mut self, wanted: LineRequest) -> (LineRequest, InputLine) {
         let wanted = *self.asked.get_or_insert_with(|| {
             // A reader that is gone is noticed below.
             let _ = self.ask.send(wanted);
             wanted
         });
-        let line = self.lines.recv().await.unwrap_or(Line::End);
+        let line = self.lines.recv().await.unwrap_or(InputLine::End);
         self.asked = None;
         (wanted, line)
     }
@@ -197,33 +202,36 @@ fn editor() -> Option<DefaultEditor> {
     Editor::with_config(config).ok()
 }
 
-fn edited(editor: &mut DefaultEditor, prompt: &str, history: &std::path::Path) -> Line {
+fn edited(editor: &mut DefaultEditor, prompt: &str, history: &std::path::Path) -> InputLine {
     match editor.readline(prompt) {
         Ok(text) => {
             // A history that cannot be kept is no reason not to talk.
             let _ = editor.append_history(history);
-            Line::Text(text)
+            InputLine::Text(text)
         }
-        Err(ReadlineError::Interrupted) => Line::Dropped,
-        Err(_) => Line::End,
+        Err(ReadlineError::Interrupted) => InputLine::Dropped,
+        Err(_) => InputLine::End,
     }
 }
 
-fn plain(question: &str) -> Line {
+fn plain(question: &str) -> InputLine {
     show::data(question);
     let mut line = String::new();
     match std::io::stdin().read_line(&mut line) {
-        Ok(0) | Err(_) => Line::End,
-        Ok(_) => Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()),
+        Ok(0) | Err(_) => InputLine::End,
+        Ok(_) => InputLine::Text(line.trim_end_matches(['\r', '\n']).to_owned()),
     }
 }
 
-fn read_lines(asked: &std::sync::mpsc::Receiver<Wanted>, tell: &mpsc::UnboundedSender<Line>) {
+fn read_lines(
+    asked: &std::sync::mpsc::Receiver<LineRequest>,
+    tell: &mpsc::UnboundedSender<InputLine>,
+) {
     let mut lines = std::io::stdin().lock().lines();
     while asked.recv().is_ok() {
         let line = match lines.next() {
-            Some(Ok(text)) => Line::Text(text),
-            _ => Line::End,
+            Some(Ok(text)) => InputLine::Text(text),
+            _ => InputLine::End,
         };
         if tell.send(line).is_err() {
             return;

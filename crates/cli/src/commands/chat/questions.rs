@@ -59,7 +59,7 @@ impl Questions {
 }
 
 /// While one turn runs.
-pub struct Asking<'a> {
+pub struct ApprovalDialog<'a> {
     pub questions: Questions,
     /// What is asked and answered meanwhile.
     pub news: mpsc::UnboundedReceiver<ApprovalView>,
@@ -68,7 +68,7 @@ pub struct Asking<'a> {
     pub as_json: bool,
 }
 
-impl Asking<'_> {
+impl ApprovalDialog<'_> {
     /// Never returns: it is raced against the turn.
     pub async fn answer_all(mut self, input: &mut Input) -> Infallible {
         let mut reads = true;

@@ -22,14 +22,14 @@ const WIDTH: usize = 100;
 /// mix in a line.
 pub struct Screen {
     verbose: bool,
-    state: Mutex<State>,
+    state: Mutex<ScreenState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ScreenState {
     /// The cursor is not at the beginning of a line.
     in_line: bool,
-    answer: Answer,
+    answer: ShownAnswer,
 }
 
 impl Screen {
@@ -69,7 +69,7 @@ impl Screen {
         let mut state = self.state.lock();
         match event {
             TurnEvent::Round { mode, .. } => {
-                state.answer = Answer::new(!self.verbose && mode == Mode::Code);
+                state.answer = ShownAnswer::new(!self.verbose && mode == Mode::Code);
             }
             TurnEvent::Text { text } => {
                 let ripe = state.answer.add(&text);
@@ -106,7 +106,7 @@ impl Screen {
     }
 }
 
-impl State {
+impl ScreenState {
     fn show(&mut self, text: &str) {
         if !text.is_empty() {
             show::data(text);
@@ -151,7 +151,7 @@ impl State {
 
 /// This round's answer as the model writes it, or a plugin's words, and how much of it was shown.
 #[derive(Default)]
-struct Answer {
+struct ShownAnswer {
     /// What is code in it runs, and is not to be seen. A plugin's words never do.
     may_run: bool,
     written: String,
@@ -160,16 +160,16 @@ struct Answer {
     folded: bool,
 }
 
-impl Answer {
+impl ShownAnswer {
     fn new(may_run: bool) -> Self {
-        Answer {
+        ShownAnswer {
             may_run,
-            ..Answer::default()
+            ..ShownAnswer::default()
         }
     }
 
     fn begin_anew(&mut self) {
-        *self = Answer::new(self.may_run);
+        *self = ShownAnswer::new(self.may_run);
     }
 
     /// What can be shown with these words.
@@ -269,7 +269,7 @@ mod tests {
     fn shown(written: &str, may_run: bool, message: Option<&str>) -> Vec<String> {
         let letters: Vec<char> = written.chars().collect();
         let in_pieces = |size| {
-            let mut answer = Answer::new(may_run);
+            let mut answer = ShownAnswer::new(may_run);
             let pieces = letters.chunks(size).map(|piece| piece.iter().collect());
             let mut shown: String = pieces.map(|piece: String| answer.add(&piece)).collect();
             match message.map(|message| answer.rest_of(message)) {
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn code_that_runs_is_folded_and_nothing_else() {
         let written = "Let me see now.\n```python\nlook()\n```\nAs in:\n```json\n{}\n```\n";
-        let mut answer = Answer::new(true);
+        let mut answer = ShownAnswer::new(true);
         let mut text = answer.add(written);
         text.push_str(&answer.words_around_code());
         assert_eq!(text, "Let me see now.\n\nAs in:\n```json\n{}\n```");
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn another_message_is_not_taken_for_the_answer() {
-        let mut answer = Answer::new(false);
+        let mut answer = ShownAnswer::new(false);
         answer.add("I will write to them.");
         assert_eq!(answer.rest_of("Hello, Ada"), None);
         assert_eq!(answer.rest(), "");

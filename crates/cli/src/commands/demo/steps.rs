@@ -2,7 +2,7 @@
 
 use callgate_contract::Stop;
 
-pub struct Step {
+pub struct DemoStep {
     pub title: &'static str,
     /// Lines of at most 80 characters.
     pub about: &'static str,
@@ -12,46 +12,46 @@ pub struct Step {
 }
 
 /// `bait` is a file of the host that the attack tries to read.
-pub fn all(bait: &str) -> Vec<Step> {
+pub fn all(bait: &str) -> Vec<DemoStep> {
     vec![
-        Step {
+        DemoStep {
             title: "A tool gives its value to the code",
             about: "Values keep their type: what comes back is a real datetime.",
             code: TOOL.to_owned(),
             stop: Stop::Finished,
         },
-        Step {
+        DemoStep {
             title: "A behavior leaves a line for everybody, and the code goes on",
             about: "The note is on disk together with the record of the call, or not at all.",
             code: BEHAVIOR.to_owned(),
             stop: Stop::Finished,
         },
-        Step {
+        DemoStep {
             title: "An agent call ends the code: the AI reads the result and goes on",
             about: "The last line is never reached. /app/shared is the chat's own folder.",
             code: AGENT.to_owned(),
             stop: Stop::Agent,
         },
-        Step {
+        DemoStep {
             title: "A multimodal agent call shows the AI a picture",
             about: "The same for images: here one that the code has drawn itself.",
             code: IMAGE.to_owned(),
             stop: Stop::Multimodal,
         },
-        Step {
+        DemoStep {
             title: "A wrong call is refused, and the error teaches",
             about: "Arguments are checked at the gate. Nothing was sent.",
             code: MISTAKE.to_owned(),
             stop: Stop::Error,
         },
-        Step {
+        DemoStep {
             title: "An attack meets walls of the kernel, not of Python",
             about: "The file exists, outside. Inside there is no such place, no network and no\n\
                     other process.",
             code: ATTACK.replace("BAIT", bait),
             stop: Stop::Finished,
         },
-        Step {
+        DemoStep {
             title: "Another run, later: what was remembered is still there",
             about: "Each run is a new process that is thrown away; the notes are kept.",
             code: LATER.to_owned(),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, process::ExitCode};
 
 use callgate_plugins::{
     environment::Environments,
-    install::{InstallOptions, Installed, Library, Placed},
+    install::{InstallOptions, Installation, InstalledPlugin, Library},
     survey::Survey,
 };
 use callgate_sandbox::Wall;
@@ -33,7 +33,7 @@ pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let installed = library(&settings)?.list();
     let errors = errors_told(&settings).await?;
     let unwalled = unwalled();
-    let error_of = |plugin: &Installed| {
+    let error_of = |plugin: &InstalledPlugin| {
         errors
             .get(&plugin.name)
             .cloned()
@@ -88,7 +88,7 @@ fn unwalled() -> Option<String> {
     Some(format!("{:?} is {}; {hint}", missing.wall, missing.detail))
 }
 
-fn row(plugin: Installed, error: Option<String>) -> Vec<String> {
+fn row(plugin: InstalledPlugin, error: Option<String>) -> Vec<String> {
     let state = match (&error, plugin.enabled) {
         (_, false) => "disabled",
         (Some(_), true) => "failed",
@@ -119,7 +119,7 @@ pub async fn perform(common: &Common, install: InstallPlugin) -> Result<ExitCode
     let installing = library.clone();
     let working =
         move |say: &(dyn Fn(&str) + Send + Sync)| installing.install(&source, &options, say);
-    let Placed {
+    let Installation {
         installed,
         found,
         previous,
@@ -168,7 +168,7 @@ async fn base(common: &Common, environments: Environments) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_installed(installed: &Installed, found: &Survey) {
+fn show_installed(installed: &InstalledPlugin, found: &Survey) {
     let name = paint(Colour::Bold, &installed.name);
     show::line(&format!("installed {name} ({})", installed.flavour));
     if installed.worker != installed.flavour {
@@ -224,7 +224,7 @@ async fn tell_owner(common: &Common, name: Option<String>) -> Result<(), Failure
     ))
 }
 
-fn said(common: &Common, plugin: &Installed, what: &str) -> Result<ExitCode, Failure> {
+fn said(common: &Common, plugin: &InstalledPlugin, what: &str) -> Result<ExitCode, Failure> {
     if common.json {
         show::json(&json!(plugin))
     } else {

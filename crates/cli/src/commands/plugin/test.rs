@@ -27,7 +27,7 @@ use crate::{
     plugins::prepare,
     show::{self, Colour, paint},
 };
-use script::Scripted;
+use script::ScriptedModel;
 use stage::Stage;
 
 /// In scenarios this user is an administrator, and nobody else.
@@ -69,7 +69,7 @@ pub async fn perform(common: &Common, test: TestPlugin) -> Result<ExitCode, Fail
             .insert("config".to_owned(), json!(config));
     }
     settings.given = vec![given];
-    let model = Scripted::default();
+    let model = ScriptedModel::default();
     settings.only_model = Some(model.named());
     settings.config.agent.administrators =
         vec![Administrator::new(ADMINISTRATOR.0, ADMINISTRATOR.1)];

@@ -11,7 +11,7 @@ use super::{
 /// Compat(nekro): the sender of what no user sent.
 const NOBODY: &str = "-1";
 
-pub(super) struct Found {
+pub(super) struct MatchedRows {
     pub(super) rows: Vec<Row>,
     /// Filters, order and slice are all applied.
     pub(super) sliced: bool,
@@ -22,14 +22,14 @@ pub(super) async fn rows(
     wanted: &[Condition],
     order: &[String],
     slice: Option<(u32, Option<u32>)>,
-) -> Result<Found, MethodError> {
+) -> Result<MatchedRows, MethodError> {
     let mut query = LogQuery::default();
     let mut exact = true;
     for condition in wanted {
         match push_down(condition, &mut query) {
             Some(is_exact) => exact &= is_exact,
             None => {
-                return Ok(Found {
+                return Ok(MatchedRows {
                     rows: Vec::new(),
                     sliced: true,
                 });
@@ -52,7 +52,7 @@ pub(super) async fn rows(
     let found = store.log().find(&query).await.map_err(failed)?;
     let mut rows: Vec<Row> = found.iter().map(row).collect();
     overlay::lay_over(store, "chat_message", &mut rows).await?;
-    Ok(Found { rows, sliced })
+    Ok(MatchedRows { rows, sliced })
 }
 
 /// Tells the store what it can choose by: `Some(true)` if it does so exactly, `None` if nothing can

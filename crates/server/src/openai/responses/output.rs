@@ -1,4 +1,4 @@
-//! [`Output`]: the items of a response as they come about, and the events that tell of them. Words,
+//! [`ResponseOutput`]: the items of a response as they come about, and the events that tell of them. Words,
 //! thoughts and calls are items of their own; a new one begins where the kind changes.
 
 use axum::response::sse::Event;
@@ -7,20 +7,20 @@ use callgate_contract::{FinishReason, JournalId, Part, ToolCall, Usage};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::super::{Failure, answer::Step, input};
+use super::super::{Failure, answer::AnswerEvent, input};
 
-pub(super) struct Output {
+pub(super) struct ResponseOutput {
     turn: String,
     /// The response without its items.
     response: Json,
     items: Vec<Json>,
-    open: Option<Open>,
+    open: Option<OpenItem>,
     events: Vec<Json>,
     sequence: u64,
 }
 
 /// The item that grows.
-struct Open {
+struct OpenItem {
     kind: Kind,
     text: String,
 }
@@ -31,7 +31,7 @@ enum Kind {
     Thoughts,
 }
 
-impl Output {
+impl ResponseOutput {
     /// `about` is what a response repeats of its request.
     pub(super) fn new(turn: JournalId, created: Timestamp, about: &Json) -> Self {
         let turn = turn.0.simple().to_string();
@@ -47,7 +47,7 @@ impl Output {
         for (name, value) in about.as_object().into_iter().flatten() {
             response[name] = value.clone();
         }
-        Output {
+        ResponseOutput {
             turn,
             response,
             items: Vec::new(),
@@ -69,18 +69,18 @@ impl Output {
     }
 
     /// The events that tell of a step.
-    pub(super) fn write(&mut self, step: Step) -> Vec<Json> {
+    pub(super) fn write(&mut self, step: AnswerEvent) -> Vec<Json> {
         if self.sequence == 0 {
             for name in ["response.created", "response.in_progress"] {
                 self.tell(name, json!({"response": self.response()}));
             }
         }
         match step {
-            Step::Round => self.close(),
-            Step::Text(text) => self.grow(Kind::Message, &text),
-            Step::Thought(text) => self.grow(Kind::Thoughts, &text),
-            Step::Done(done) => self.finish(&done),
-            Step::Failed(failure) => self.fail(&failure),
+            AnswerEvent::Round => self.close(),
+            AnswerEvent::Text(text) => self.grow(Kind::Message, &text),
+            AnswerEvent::Thought(text) => self.grow(Kind::Thoughts, &text),
+            AnswerEvent::Done(done) => self.finish(&done),
+            AnswerEvent::Failed(failure) => self.fail(&failure),
         }
         std::mem::take(&mut self.events)
     }
@@ -109,7 +109,7 @@ impl Output {
     }
 
     fn begin(&mut self, kind: Kind) {
-        self.open = Some(Open {
+        self.open = Some(OpenItem {
             kind,
             text: String::new(),
         });
@@ -126,7 +126,7 @@ impl Output {
 
     /// The growing item has come to its end.
     fn close(&mut self) {
-        let Some(Open { kind, text }) = self.open.take() else {
+        let Some(OpenItem { kind, text }) = self.open.take() else {
             return;
         };
         let at = self.at(kind);

@@ -16,14 +16,14 @@ use super::{
     super::{
         Failure, OpenAi,
         access::Asker,
-        answer::{Step, told},
-        history::{Answer, turn_of_response},
+        answer::{AnswerEvent, told},
+        history::{StoredResponse, turn_of_response},
     },
     items,
-    output::{Output, event},
+    output::{ResponseOutput, event},
 };
 
-type Wanted = Query<HashMap<String, String>>;
+type QueryParameters = Query<HashMap<String, String>>;
 
 /// Items of one page, and the most there may be.
 const PAGE: usize = 20;
@@ -34,7 +34,7 @@ pub(in super::super) async fn show(
     State(openai): State<OpenAi>,
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
-    Query(wanted): Wanted,
+    Query(wanted): QueryParameters,
 ) -> Result<Response, Failure> {
     let missing = || Failure::not_stored(&id);
     let turn = turn_of_response(&id).ok_or_else(missing)?;
@@ -73,7 +73,7 @@ pub(in super::super) async fn inputs(
     State(openai): State<OpenAi>,
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
-    Query(wanted): Wanted,
+    Query(wanted): QueryParameters,
 ) -> Result<Body<Json>, Failure> {
     let missing = || Failure::not_stored(&id);
     let turn = turn_of_response(&id).ok_or_else(missing)?;
@@ -113,15 +113,15 @@ fn number(wanted: &HashMap<String, String>, name: &str) -> Result<Option<usize>,
 }
 
 /// The response as it was given, and the events that told of it.
-fn retold(answer: Answer) -> (Output, Vec<Json>) {
-    let mut output = Output::new(answer.turn, answer.at, &answer.stored.about);
-    let steps = answer.stored.told.into_iter().map(Step::from);
-    let steps = steps.chain([Step::from(answer.stored.completed)]);
+fn retold(answer: StoredResponse) -> (ResponseOutput, Vec<Json>) {
+    let mut output = ResponseOutput::new(answer.turn, answer.at, &answer.stored.about);
+    let steps = answer.stored.told.into_iter().map(AnswerEvent::from);
+    let steps = steps.chain([AnswerEvent::from(answer.stored.completed)]);
     let events = steps.flat_map(|step| output.write(step)).collect();
     (output, events)
 }
 
-fn made_from(last: JournalId, chain: Vec<Answer>) -> Vec<Json> {
+fn made_from(last: JournalId, chain: Vec<StoredResponse>) -> Vec<Json> {
     let mut made_from = Vec::new();
     for answer in chain {
         let turn = answer.turn;

@@ -7,8 +7,8 @@ use std::{
 
 use callgate_agent::{Agent, AgentSettings, Coder, Sessions, Wiring};
 use callgate_contract::{
-    About, Accepts, Arguments, BoxFuture, CallArguments, Change, CodeCall, CodeReply, Effect,
-    Embeddings, FinishReason, HostCall, Kind, Limits, Message, Model, ModelError, ModelEvent,
+    Accepts, Arguments, BoxFuture, CallArguments, Change, CodeCall, CodeReply, Effect, Embeddings,
+    FinishReason, HostCall, Kind, Limits, Message, Model, ModelError, ModelEvent, ModelInfo,
     ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Price, Reply, Report,
     RunSpec, Sandbox, SandboxError, Stop, ToolCall, Usage, Value,
 };
@@ -335,11 +335,11 @@ impl Model for Scripted {
         }
     }
 
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> ModelInfo {
+        ModelInfo {
             name: Some("gpt-test".into()),
             price: Some(Price::FREE),
-            ..About::default()
+            ..ModelInfo::default()
         }
     }
 

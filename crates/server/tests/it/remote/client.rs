@@ -165,18 +165,20 @@ impl Client {
 
     /// The next event: its name and arguments, and the number of the ack it asks for.
     pub async fn event(&mut self) -> (String, Vec<Json>, Option<u64>) {
-        loop {
-            let packet = self.hear().await.expect("an event");
-            let Some(rest) = packet.strip_prefix(&format!("2{},", self.namespace)) else {
-                self.inbox.push_back(packet);
-                continue;
-            };
-            let start = rest.find('[').unwrap();
-            let (id, payload) = rest.split_at(start);
-            let mut items: Vec<Json> = serde_json::from_str(payload).unwrap();
-            let name = items.remove(0).as_str().unwrap().to_owned();
-            return (name, items, id.parse().ok());
-        }
+        let start = format!("2{},", self.namespace);
+        let is_event = |packet: &String| packet.starts_with(&start);
+        let packet = loop {
+            if let Some(place) = self.inbox.iter().position(is_event) {
+                break self.inbox.remove(place).unwrap();
+            }
+            let packet = self.packet().await.expect("an event");
+            self.inbox.push_back(packet);
+        };
+        let rest = packet.strip_prefix(&start).unwrap();
+        let (id, payload) = rest.split_once('[').unwrap();
+        let mut items: Vec<Json> = serde_json::from_str(&format!("[{payload}")).unwrap();
+        let name = items.remove(0).as_str().unwrap().to_owned();
+        (name, items, id.parse().ok())
     }
 
     pub async fn answer(&mut self, id: u64, answer: Json) {

@@ -167,6 +167,10 @@ async fn offering_again_replaces_and_bad_offers_are_refused_with_a_reason() {
             .await;
         assert_eq!(ack["success"], false, "{ack}");
         assert!(!ack["error"]["message"].as_str().unwrap().is_empty());
+        for name in ["two", "three"] {
+            let kept = scene.gate.find_for(&own, name).is_some();
+            assert!(kept, "what is refused replaces nothing: {name}");
+        }
     }
 }
 
@@ -235,4 +239,68 @@ async fn a_client_says_how_far_it_is_and_hears_how_far_others_are() {
     let answer = json!({ "requestId": request, "success": true, "result": 3 });
     client.answer(answers.unwrap(), answer).await;
     assert_eq!(asking.ack(id).await["result"], 3);
+}
+
+#[tokio::test]
+async fn progress_is_not_overtaken_by_the_answer_behind_it() {
+    let scene = Scene::new().await;
+    let mut client = scene.client("adder").await;
+    let offers = json!({ "functions": [offer("plus")] });
+    client.ask("REGISTER_FUNCTIONS", &[offers]).await;
+    let heard: Arc<std::sync::Mutex<Vec<f64>>> = Arc::default();
+    let told = heard.clone();
+    let request = CallRequest {
+        progress: Onlooker::new(move |progress| told.lock().unwrap().push(progress.done)),
+        ..CallRequest::new(1, "plus", arguments(&[1, 2]))
+    };
+    let own = user_of(&scene, "adder");
+    let calling = scene.gate.dispatch(&own, request);
+    let serving = async {
+        let (_, data, id) = client.event().await;
+        let request = &data[0]["requestId"];
+        // Holds up the client's events, but not its answers.
+        let hangs = json!({ "requestId": "h", "functionName": "hangs", "target": "server" });
+        client.emit("FUNCTION_CALL", &[hangs]).await;
+        let far = json!({ "requestId": request, "done": 2 });
+        client.emit("FUNCTION_PROGRESS", &[far]).await;
+        let answer = json!({ "requestId": request, "success": true, "result": 3 });
+        client.answer(id.unwrap(), answer).await;
+    };
+    let (made, ()) = tokio::join!(calling, serving);
+    assert_eq!(made.unwrap().value, Value::Int(3));
+    assert_eq!(*heard.lock().unwrap(), [2.0]);
+}
+
+#[tokio::test]
+async fn progress_of_another_clients_function_is_relayed_to_whoever_called_it() {
+    let scene = Scene::new().await;
+    let (mut asker, mut worker) = (scene.client("asker").await, scene.client("worker").await);
+    let mut other = scene.client("other").await;
+    for looks_on in [true, false] {
+        let data = json!({
+            "requestId": "123", "functionName": "work", "args": [], "target": "worker",
+            "progress": looks_on,
+        });
+        let id = asker.emit("FUNCTION_CALL", &[data]).await;
+        let (_, data, answers) = worker.event().await;
+        let far = |done: u32| json!({ "requestId": data[0]["requestId"], "done": done });
+        other.ask("FUNCTION_PROGRESS", &[far(9)]).await;
+        worker.emit("FUNCTION_PROGRESS", &[far(1)]).await;
+        worker
+            .answer(
+                answers.unwrap(),
+                json!({ "success": true, "result": "done" }),
+            )
+            .await;
+        if looks_on {
+            let (event, data, _) = asker.event().await;
+            assert_eq!(event, "FUNCTION_PROGRESS");
+            assert_eq!(data[0], json!({ "requestId": "123", "done": 1.0 }));
+        }
+        assert_eq!(asker.ack(id).await["result"], "done");
+    }
+    let back = json!({ "requestId": "b", "functionName": "work", "target": "asker" });
+    worker.emit("FUNCTION_CALL", &[back]).await;
+    let (event, ..) = asker.event().await;
+    assert_eq!(event, "FUNCTION_CALL", "the second time nobody looked on");
 }

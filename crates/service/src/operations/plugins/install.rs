@@ -3,13 +3,13 @@
 
 use std::{io, path::Path, sync::Arc};
 
-use callgate_plugins::install::{InstallOptions, Placed};
+use callgate_plugins::install::{InstallOptions, Installation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PluginState;
 use crate::{
-    Capability, Job, JobKind, News, Operation, Principal, Say, Service, ServiceError,
+    Capability, Job, JobKind, News, Operation, Principal, ProgressFn, Service, ServiceError,
     plugins::skeleton,
 };
 
@@ -84,7 +84,7 @@ impl Operation for CreatePlugin {
 
 /// What came of installing.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct InstalledPlugin {
+pub struct InstallResult {
     /// Its id.
     pub plugin: String,
     pub state: PluginState,
@@ -162,8 +162,8 @@ impl Service {
         &self,
         source: PluginSource,
         options: InstallOptions,
-        say: Arc<Say>,
-    ) -> Result<InstalledPlugin, ServiceError> {
+        say: Arc<ProgressFn>,
+    ) -> Result<InstallResult, ServiceError> {
         let (library, told) = (self.library().clone(), say.clone());
         let installing = tokio::task::spawn_blocking(move || {
             // Kept until it is copied.
@@ -175,7 +175,7 @@ impl Service {
             }
             Ok::<_, ServiceError>(placed)
         });
-        let Placed {
+        let Installation {
             installed,
             previous,
             ..
@@ -196,7 +196,7 @@ impl Service {
                 return Err(ServiceError::refused(why, "mend it and install it again"));
             }
         }
-        Ok(InstalledPlugin {
+        Ok(InstallResult {
             plugin: view.id,
             state: view.state,
         })

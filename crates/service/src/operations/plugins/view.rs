@@ -1,7 +1,9 @@
 //! Every plugin that is there, also one that did not load or is switched off, as one kind of row.
 
 use callgate_contract::{Kind, SessionKey};
-use callgate_plugins::{Loaded, Plugin, check::CheckReport, install::Installed, survey::Survey};
+use callgate_plugins::{
+    LoadedPlugin, Plugin, check::CheckReport, install::InstalledPlugin, survey::Survey,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -127,7 +129,7 @@ impl Service {
     fn loaded_view(
         &self,
         plugin: &Plugin,
-        installed: Option<&Installed>,
+        installed: Option<&InstalledPlugin>,
         report: Option<&CheckReport>,
         survey: Option<&Survey>,
         session: Option<&SessionKey>,
@@ -191,7 +193,7 @@ impl Service {
     }
 }
 
-fn methods(loaded: &Loaded) -> Vec<PluginMethod> {
+fn methods(loaded: &LoadedPlugin) -> Vec<PluginMethod> {
     let methods = loaded.methods.iter();
     methods
         .map(|method| PluginMethod {
@@ -203,7 +205,7 @@ fn methods(loaded: &Loaded) -> Vec<PluginMethod> {
         .collect()
 }
 
-fn commands(loaded: &Loaded) -> Vec<PluginCommand> {
+fn commands(loaded: &LoadedPlugin) -> Vec<PluginCommand> {
     loaded.commands.iter().map(command).collect()
 }
 
@@ -235,7 +237,7 @@ fn has_config(config: Option<&Json>) -> bool {
     }
 }
 
-fn has_routes(loaded: &Loaded) -> bool {
+fn has_routes(loaded: &LoadedPlugin) -> bool {
     let routes = loaded.extra.get("routes").and_then(Json::as_array);
     loaded.hooks.iter().any(|hook| hook == "router") || routes.is_some_and(|it| !it.is_empty())
 }
@@ -257,8 +259,8 @@ fn error(report: &CheckReport) -> Option<PluginError> {
 
 /// `loaded` is what it was when it was last loaded, if it has not changed since.
 fn installed_view(
-    installed: &Installed,
-    loaded: Option<Loaded>,
+    installed: &InstalledPlugin,
+    loaded: Option<LoadedPlugin>,
     report: Option<CheckReport>,
     survey: Option<&Survey>,
 ) -> PluginView {

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     NON_STREAM,
     answer::{refuse, status},
-    request::Asked,
+    request::PendingRequest,
     stream::Stream,
     talk,
 };
@@ -29,7 +29,7 @@ const PLATFORM: &str = "remote";
 /// Compat(newage): taken once it is stored, answered later.
 pub(super) async fn ask(
     call: &Call,
-    asked: Arc<Asked>,
+    asked: Arc<PendingRequest>,
     room: Option<&Room>,
     text: &str,
     role: Role,
@@ -61,7 +61,7 @@ pub(super) async fn ask(
         debounce: Some(Duration::ZERO),
         ..Override::default()
     };
-    let answering = Answering::enter(&remote, &session, &asked).await;
+    let answering = AnswerGuard::enter(&remote, &session, &asked).await;
     let accepted = agent.accept(incoming, overrule, answering.watch()).await;
     let accepted = accepted.map_err(|error| {
         tracing::error!(%session, %error, "could not store a remote request");
@@ -89,29 +89,29 @@ pub(super) async fn ask(
 }
 
 /// The requests that our agent is answering, by session and in order.
-pub(super) type Current = Mutex<HashMap<SessionKey, Vec<Arc<Turn>>>>;
+pub(super) type Current = Mutex<HashMap<SessionKey, Vec<Arc<RequestTurn>>>>;
 
 /// One request while it is answered. Words are shown while they come: a plugin's, and in tool mode
 /// the model's. What code mode's model writes is mostly code, and only what it sends is for people.
-pub(super) struct Turn {
+pub(super) struct RequestTurn {
     remote: Remote,
-    asked: Arc<Asked>,
+    asked: Arc<PendingRequest>,
     hearers: Vec<Peer>,
     mode: Mode,
-    live: Mutex<Live>,
+    live: Mutex<LiveMessage>,
 }
 
 /// The message on its way, to those who read streams.
-struct Live {
+struct LiveMessage {
     output: String,
     streams: Vec<Stream>,
     /// Code mode's model has the word.
     writes_code: bool,
 }
 
-impl Default for Live {
+impl Default for LiveMessage {
     fn default() -> Self {
-        Live {
+        LiveMessage {
             output: Uuid::now_v7().to_string(),
             streams: Vec::new(),
             writes_code: false,
@@ -119,13 +119,13 @@ impl Default for Live {
     }
 }
 
-impl Turn {
+impl RequestTurn {
     /// Of the message that goes out now; what is said from here on belongs to the next.
     fn output(&self) -> String {
         let mut live = self.live.lock();
-        let next = Live {
+        let next = LiveMessage {
             writes_code: live.writes_code,
-            ..Live::default()
+            ..LiveMessage::default()
         };
         std::mem::replace(&mut *live, next).output
     }
@@ -149,28 +149,28 @@ impl Turn {
             }
             // What was said so far was not the answer.
             TurnEvent::Round { .. } | TurnEvent::Restarted => {
-                *live = Live {
+                *live = LiveMessage {
                     writes_code: self.mode == Mode::Code,
-                    ..Live::default()
+                    ..LiveMessage::default()
                 }
             }
             TurnEvent::Code { .. } => live.writes_code = false,
-            TurnEvent::Finished { .. } => *live = Live::default(),
+            TurnEvent::Finished { .. } => *live = LiveMessage::default(),
             _ => {}
         }
     }
 }
 
 /// While it lives, what leaves the session answers its request.
-struct Answering {
+struct AnswerGuard {
     session: SessionKey,
-    turn: Arc<Turn>,
+    turn: Arc<RequestTurn>,
 }
 
-impl Answering {
-    async fn enter(remote: &Remote, session: &SessionKey, asked: &Arc<Asked>) -> Self {
+impl AnswerGuard {
+    async fn enter(remote: &Remote, session: &SessionKey, asked: &Arc<PendingRequest>) -> Self {
         let mode = mode_of(remote.store(), session).await.unwrap_or_default();
-        let turn = Arc::new(Turn {
+        let turn = Arc::new(RequestTurn {
             remote: remote.clone(),
             asked: asked.clone(),
             hearers: asked.hearers(remote).await,
@@ -180,7 +180,7 @@ impl Answering {
         let mut current = remote.newage().chat.current.lock();
         let turns = current.entry(session.clone()).or_default();
         turns.push(turn.clone());
-        Answering {
+        AnswerGuard {
             session: session.clone(),
             turn,
         }
@@ -192,7 +192,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for AnswerGuard {
     fn drop(&mut self) {
         let mut current = self.turn.remote.newage().chat.current.lock();
         if let Some(turns) = current.get_mut(&self.session) {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     NON_STREAM,
     order::Order,
-    request::{Asked, text_of},
+    request::{PendingRequest, text_of},
     stream::Stream,
     talk,
 };
@@ -26,10 +26,10 @@ const MAX_ANSWER: usize = 4 << 20;
 
 /// One answer, under the name that its writer gave it.
 #[derive(Default)]
-pub(super) struct Output(Mutex<Written>);
+pub(super) struct Output(Mutex<OutputState>);
 
 #[derive(Default)]
-struct Written {
+struct OutputState {
     text: String,
     /// As it is kept, once it was over.
     message: Option<Uuid>,
@@ -83,7 +83,7 @@ fn take(call: &Call, piece: impl FnOnce(String) -> Option<Piece>) {
 }
 
 /// What this client was asked, if it was.
-fn asked(call: &Call) -> Option<Arc<Asked>> {
+fn asked(call: &Call) -> Option<Arc<PendingRequest>> {
     let request = call.first().get("requestId")?;
     call.remote.newage().chat.find(call.peer.client(), request)
 }
@@ -110,7 +110,7 @@ pub(super) fn abandoned(remote: &Remote, client: &str) {
 }
 
 /// Compat(newage): clients listen to `ERROR`.
-pub(super) fn refuse(remote: &Remote, asked: &Asked, reason: &str) {
+pub(super) fn refuse(remote: &Remote, asked: &PendingRequest, reason: &str) {
     remote.newage().chat.forget(asked);
     let line = format!("a request of {} to {} failed", asked.asker, asked.answerer);
     remote.newage().diary.note(Level::Warn, line);
@@ -124,7 +124,7 @@ pub(super) fn refuse(remote: &Remote, asked: &Asked, reason: &str) {
 }
 
 /// Adds `piece` to the answer. Never waits.
-pub(super) fn hear(remote: &Remote, asked: &Arc<Asked>, name: &str, piece: Piece) {
+pub(super) fn hear(remote: &Remote, asked: &Arc<PendingRequest>, name: &str, piece: Piece) {
     let Some(output) = asked.output(name) else {
         return;
     };
@@ -139,7 +139,7 @@ pub(super) fn hear(remote: &Remote, asked: &Arc<Asked>, name: &str, piece: Piece
         let _ = tell.send(piece);
         written.pieces = Some(tell);
         drop(written);
-        let writer = Writer {
+        let writer = OutputWriter {
             remote: remote.clone(),
             asked: asked.clone(),
             name: name.to_owned(),
@@ -152,9 +152,9 @@ pub(super) fn hear(remote: &Remote, asked: &Arc<Asked>, name: &str, piece: Piece
     }
 }
 
-struct Writer {
+struct OutputWriter {
     remote: Remote,
-    asked: Arc<Asked>,
+    asked: Arc<PendingRequest>,
     name: String,
     output: Arc<Output>,
     streams: Vec<Stream>,
@@ -163,7 +163,7 @@ struct Writer {
     truncated: bool,
 }
 
-impl Writer {
+impl OutputWriter {
     async fn write(mut self, mut pieces: mpsc::UnboundedReceiver<Piece>) {
         let mut order = Order::default();
         let mut found = None;
@@ -278,7 +278,12 @@ impl Writer {
 }
 
 /// Tells whoever asked how it stands.
-pub(super) fn status(remote: &Remote, asked: &Asked, response: Option<Uuid>, status: &str) {
+pub(super) fn status(
+    remote: &Remote,
+    asked: &PendingRequest,
+    response: Option<Uuid>,
+    status: &str,
+) {
     let update = json!({
         "mode": asked.mode,
         "roomName": asked.place,

@@ -12,11 +12,11 @@ const MAX_CHUNKS: usize = 4_096;
 #[derive(Default)]
 pub(super) struct Order {
     /// The first one's chunks pass; those of the others wait for it to end.
-    streams: VecDeque<Open>,
+    streams: VecDeque<OpenStream>,
     waiting: usize,
 }
 
-struct Open {
+struct OpenStream {
     id: String,
     next: u64,
     chunks: BTreeMap<u64, String>,
@@ -31,7 +31,7 @@ impl Order {
 
     pub(super) fn start(&mut self, id: &str) {
         if self.streams.len() < MAX_OPEN && self.stream(id).is_none() {
-            self.streams.push_back(Open {
+            self.streams.push_back(OpenStream {
                 id: id.to_owned(),
                 next: 0,
                 chunks: BTreeMap::new(),
@@ -63,7 +63,7 @@ impl Order {
         self.sayable()
     }
 
-    fn stream(&mut self, id: &str) -> Option<&mut Open> {
+    fn stream(&mut self, id: &str) -> Option<&mut OpenStream> {
         self.streams.iter_mut().find(|stream| stream.id == id)
     }
 

@@ -40,15 +40,15 @@ const CONTEXT: u32 = 200;
 
 /// What is under way. Plain mutexes, held for a lookup.
 #[derive(Default)]
-pub(in crate::remote) struct Chat {
-    asked: Mutex<HashMap<(String, String), Arc<Asked>>>,
+pub(in crate::remote) struct PendingRequests {
+    asked: Mutex<HashMap<(String, String), Arc<PendingRequest>>>,
     missed: Mutex<HashMap<String, VecDeque<(String, Json)>>>,
     pub(super) streams: Streams,
     pub(super) current: agent::Current,
 }
 
 /// One request to one that is to answer it.
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     pub(super) asker: String,
     pub(super) answerer: String,
     /// As the asker wrote it.
@@ -62,7 +62,7 @@ pub(super) struct Asked {
     touched: Mutex<Instant>,
 }
 
-impl Asked {
+impl PendingRequest {
     /// The answer of this name; `None` if there are too many.
     pub(super) fn output(&self, name: &str) -> Option<Arc<Output>> {
         let mut outputs = self.outputs.lock();
@@ -94,7 +94,7 @@ impl Asked {
         rooms::all_bearing(remote, "/llm", names)
     }
 
-    /// As [`Asked::hearers`]; for whoever asked it is kept if they are away.
+    /// As [`PendingRequest::hearers`]; for whoever asked it is kept if they are away.
     pub(super) async fn tell(&self, remote: &Remote, event: &str, data: Json) {
         let others = self.others(remote).await;
         for peer in rooms::all_bearing(remote, "/llm", others.iter().map(String::as_str)) {
@@ -118,9 +118,9 @@ impl Asked {
     }
 }
 
-impl Chat {
+impl PendingRequests {
     /// What `answerer` was asked under this request id.
-    pub(super) fn find(&self, answerer: &str, id: &Json) -> Option<Arc<Asked>> {
+    pub(super) fn find(&self, answerer: &str, id: &Json) -> Option<Arc<PendingRequest>> {
         let key = (answerer.to_owned(), id.to_string());
         let asked = self.asked.lock().get(&key).cloned()?;
         *asked.touched.lock() = Instant::now();
@@ -128,18 +128,18 @@ impl Chat {
     }
 
     /// What `answerer` was asked and has not answered.
-    pub(super) fn of(&self, answerer: &str) -> Vec<Arc<Asked>> {
+    pub(super) fn of(&self, answerer: &str) -> Vec<Arc<PendingRequest>> {
         let asked = self.asked.lock();
         let of = asked.values().filter(|asked| asked.answerer == answerer);
         of.filter(|asked| !asked.is_answered()).cloned().collect()
     }
 
-    pub(super) fn forget(&self, asked: &Asked) {
+    pub(super) fn forget(&self, asked: &PendingRequest) {
         asked.open.store(false, Ordering::Relaxed);
         self.asked.lock().remove(&asked.key());
     }
 
-    fn enter(&self, new: Asked) -> Result<Arc<Asked>, String> {
+    fn enter(&self, new: PendingRequest) -> Result<Arc<PendingRequest>, String> {
         let mut all = self.asked.lock();
         all.retain(|_, asked| asked.is_open());
         let of_asker = all.values().filter(|asked| asked.asker == new.asker);
@@ -195,7 +195,7 @@ pub(super) fn text_of(id: &Json) -> Option<String> {
 }
 
 /// A request as it arrived and was found in order.
-struct Wanted {
+struct ParsedRequest {
     id: Json,
     data: Map<String, Json>,
     text: String,
@@ -252,7 +252,7 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
     taken("Request received.")
 }
 
-async fn read(call: &Call) -> Result<Wanted, String> {
+async fn read(call: &Call) -> Result<ParsedRequest, String> {
     let data = call.fields().cloned().ok_or(newage_texts::BAD_REQUEST)?;
     let id = data.get("requestId").filter(|id| text_of(id).is_some());
     let id = id.ok_or("Say requestId as text.")?.clone();
@@ -297,7 +297,7 @@ async fn read(call: &Call) -> Result<Wanted, String> {
         Rights::Operator => Role::Operator,
         Rights::Guest | Rights::Client => Role::User,
     };
-    Ok(Wanted {
+    Ok(ParsedRequest {
         id,
         data,
         text,
@@ -317,7 +317,7 @@ fn merged(guests: &[RoomMessage], host: &str) -> String {
     texts.join("\n\n")
 }
 
-async fn send(call: &Call, wanted: Wanted, mode: RoomMode) -> Result<(), String> {
+async fn send(call: &Call, wanted: ParsedRequest, mode: RoomMode) -> Result<(), String> {
     let asker = call.peer.identity();
     let (policy, usable) = usable(&call.remote, call.peer.client())
         .await
@@ -336,7 +336,7 @@ async fn send(call: &Call, wanted: Wanted, mode: RoomMode) -> Result<(), String>
         return Err(format!("Target client not found: {unknown}"));
     }
     let asked = |answerer: &str| {
-        call.remote.newage().chat.enter(Asked {
+        call.remote.newage().chat.enter(PendingRequest {
             asker: asker.to_owned(),
             answerer: answerer.to_owned(),
             id: wanted.id.clone(),
@@ -359,7 +359,7 @@ async fn send(call: &Call, wanted: Wanted, mode: RoomMode) -> Result<(), String>
         }
     }
     if ours {
-        let Wanted {
+        let ParsedRequest {
             room, text, role, ..
         } = &wanted;
         agent::ask(call, asked(agent::NAME)?, room.as_ref(), text, *role).await?;
@@ -368,7 +368,11 @@ async fn send(call: &Call, wanted: Wanted, mode: RoomMode) -> Result<(), String>
 }
 
 /// Compat(newage): what the shipped extension reads, and what newer ones do, in one.
-async fn for_extension(call: &Call, wanted: &Wanted, asked: &Asked) -> Result<Json, String> {
+async fn for_extension(
+    call: &Call,
+    wanted: &ParsedRequest,
+    asked: &PendingRequest,
+) -> Result<Json, String> {
     let rooms = call.remote.store().rooms();
     let context = rooms
         .messages(&wanted.place, CONTEXT)

@@ -119,6 +119,9 @@ async fn set_role(call: Call) -> Result<Json, String> {
     Ok(fine(json!({})))
 }
 
+/// The end of time, to the second: the store keeps milliseconds, and what lies beyond it cannot be read.
+const FOREVER: Timestamp = Timestamp::constant(253_402_207_200, 0);
+
 async fn mute(call: Call) -> Result<Json, String> {
     let (room, client) = subject(&call).await?;
     // Zero and less mean for good.
@@ -130,7 +133,7 @@ async fn mute(call: Call) -> Result<Json, String> {
                 .checked_add(SignedDuration::from_secs(seconds))
                 .ok()
         })
-        .unwrap_or(Timestamp::MAX);
+        .map_or(FOREVER, |until| until.min(FOREVER));
     let rooms = call.remote.store().rooms();
     rooms
         .mute(&room.name, &client, Some(until))

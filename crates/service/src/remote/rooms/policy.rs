@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::word;
 use crate::remote::{
     Call, Namespace, Peer, Remote,
-    access::Need,
+    access::RequiredScope,
     clients,
     newage::{fine, named, operator, unstored},
     newage_texts,
@@ -41,7 +41,7 @@ pub(in crate::remote) enum Policy {
     Random,
 }
 
-type Assigned = BTreeMap<String, Vec<String>>;
+type Assignments = BTreeMap<String, Vec<String>>;
 
 pub(super) fn on(namespace: Namespace) -> Namespace {
     namespace
@@ -66,7 +66,7 @@ pub(in crate::remote) fn extensions(remote: &Remote) -> Vec<String> {
 }
 
 fn is_one(peer: &Peer) -> Option<String> {
-    let one = peer.kind() == SILLY_TAVERN && peer.standing().may(Need::Client);
+    let one = peer.kind() == SILLY_TAVERN && peer.standing().may(RequiredScope::Client);
     one.then(|| peer.client().to_owned())
 }
 
@@ -89,7 +89,7 @@ pub(in crate::remote) async fn usable(
 /// Tells every client in `/rooms` what it may use now.
 pub(in crate::remote) async fn announce(remote: &Remote) {
     let mut listening = remote.roster().everyone("/rooms");
-    listening.retain(|peer| peer.standing().may(Need::Client));
+    listening.retain(|peer| peer.standing().may(RequiredScope::Client));
     if listening.is_empty() {
         return;
     }
@@ -107,23 +107,23 @@ pub(in crate::remote) async fn announce(remote: &Remote) {
     }
 }
 
-async fn stored(remote: &Remote) -> Result<(Policy, Assigned), StoreError> {
+async fn stored(remote: &Remote) -> Result<(Policy, Assignments), StoreError> {
     let settings = remote.store().settings();
     let policy = settings.get(POLICY).await?.unwrap_or_default();
     let assigned = match policy {
         Policy::Manual => settings.get(ASSIGNED).await?.unwrap_or_default(),
-        _ => Assigned::new(),
+        _ => Assignments::new(),
     };
     Ok((policy, assigned))
 }
 
 /// For every connected client that is none itself.
-fn assignments(remote: &Remote, policy: Policy, mut assigned: Assigned) -> Assigned {
+fn assignments(remote: &Remote, policy: Policy, mut assigned: Assignments) -> Assignments {
     let extensions = extensions(remote);
     let clients = remote.roster().clients();
     let clients = clients.iter().filter(|peer| is_one(peer).is_none());
     let one = |place: usize| extensions.get(place % extensions.len().max(1)).cloned();
-    let mut computed = Assigned::new();
+    let mut computed = Assignments::new();
     for (place, peer) in clients.enumerate() {
         let client = peer.client().to_owned();
         let usable = match policy {

@@ -28,7 +28,7 @@ pub fn hide_others(gate: &Gate) {
             let mut info = method.info().clone();
             info.exposure.code = false;
             info.exposure.tool_calls = false;
-            let hidden = Arc::new(Hidden { info, method });
+            let hidden = Arc::new(HiddenMethod { info, method });
             // That a method is replaced is worth a warning, except here.
             let quiet = tracing::subscriber::NoSubscriber::default();
             let registered = tracing::subscriber::with_default(quiet, || gate.register(hidden));
@@ -39,12 +39,12 @@ pub fn hide_others(gate: &Gate) {
     }
 }
 
-struct Hidden {
+struct HiddenMethod {
     info: MethodInfo,
     method: Arc<dyn Method>,
 }
 
-impl Method for Hidden {
+impl Method for HiddenMethod {
     fn info(&self) -> &MethodInfo {
         &self.info
     }

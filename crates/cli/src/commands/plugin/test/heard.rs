@@ -12,18 +12,18 @@ use serde_json::{Map, Value as Json, json};
 
 /// A mutex, since a plugin may send from several tasks.
 #[derive(Clone, Default)]
-pub struct Heard(Arc<Mutex<Vec<Call>>>);
+pub struct SentMessages(Arc<Mutex<Vec<SentCall>>>);
 
 /// A method and its arguments.
-type Call = (&'static str, Map<String, Json>);
+type SentCall = (&'static str, Map<String, Json>);
 
 const SEND: &str = "message_send";
 const PUSH: &str = "system_push";
 
-impl Heard {
+impl SentMessages {
     /// Puts ears before the two methods.
-    pub fn listen(gate: &Gate) -> Heard {
-        let heard = Heard::default();
+    pub fn listen(gate: &Gate) -> SentMessages {
+        let heard = SentMessages::default();
         for name in [SEND, PUSH] {
             let inner = gate.find(name);
             let info = inner
@@ -110,7 +110,7 @@ struct Ear {
     name: &'static str,
     info: MethodInfo,
     inner: Option<Arc<dyn Method>>,
-    heard: Heard,
+    heard: SentMessages,
 }
 
 impl Method for Ear {

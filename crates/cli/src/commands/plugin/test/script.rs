@@ -11,15 +11,15 @@ use serde_json::{Map, Value as Json};
 
 /// A mutex, since plugins may ask from several tasks; held for a push.
 #[derive(Clone, Default)]
-pub struct Scripted(Arc<Mutex<State>>);
+pub struct ScriptedModel(Arc<Mutex<ScriptState>>);
 
 #[derive(Default)]
-struct State {
+struct ScriptState {
     answers: VecDeque<Vec<ModelEvent>>,
     asked: Vec<ModelRequest>,
 }
 
-impl Scripted {
+impl ScriptedModel {
     pub fn named(&self) -> NamedModel {
         NamedModel {
             id: "scripted".to_owned(),
@@ -69,7 +69,7 @@ fn events(answer: &Json) -> Vec<ModelEvent> {
     events
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn stream(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let mut state = self.0.lock();
         state.asked.push(request);

@@ -16,7 +16,7 @@ use callgate_plugins::{
 use callgate_store::Persona;
 use serde_json::{Map, Value as Json, json};
 
-use super::{heard::Heard, pipeline, python_json::dumps, script::Scripted};
+use super::{heard::SentMessages, pipeline, python_json::dumps, script::ScriptedModel};
 use callgate_service::Service;
 
 use crate::failure::Failure;
@@ -27,26 +27,26 @@ const USER: &str = "u1";
 
 pub struct Stage<'a> {
     service: &'a Service,
-    model: Scripted,
+    model: ScriptedModel,
     plugins: &'a Plugins,
     gate: &'a Gate,
     plugin: String,
     worker: Arc<Worker>,
     /// Its working directory.
     root: PathBuf,
-    heard: Heard,
+    heard: SentMessages,
     chat: SessionKey,
     /// What the scenario says that the plugin adds to system prompts.
     additions: Vec<String>,
 }
 
-type Observed = Map<String, Json>;
+type Observations = Map<String, Json>;
 
 impl<'a> Stage<'a> {
     pub fn new(
         service: &'a Service,
         plugin: String,
-        model: Scripted,
+        model: ScriptedModel,
         additions: Vec<String>,
     ) -> Result<Self, Failure> {
         let lost = || Failure::new("the plugin's worker is gone", "see `callgate plugin check`");
@@ -58,7 +58,7 @@ impl<'a> Stage<'a> {
             gate: service.gate(),
             worker: service.plugins().worker_of(&plugin).ok_or_else(lost)?,
             root: service.plugins().home_of(&plugin).ok_or_else(lost)?,
-            heard: Heard::listen(service.gate()),
+            heard: SentMessages::listen(service.gate()),
             plugin,
             chat,
             additions,
@@ -66,7 +66,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Does it; what came of it, or why it could not be done.
-    pub async fn perform(&mut self, action: Action, step: &Observed) -> Result<Observed, String> {
+    pub async fn perform(
+        &mut self,
+        action: Action,
+        step: &Observations,
+    ) -> Result<Observations, String> {
         // What the plugin does by itself belongs to no step.
         self.heard.take();
         let answers = step.get("llm").and_then(Json::as_array);
@@ -183,7 +187,7 @@ impl<'a> Stage<'a> {
         method: &str,
         positional: Vec<Json>,
         named: Map<String, Json>,
-    ) -> Result<Observed, String> {
+    ) -> Result<Observations, String> {
         let read = |json| value_json::from_json(json).map_err(|error| error.to_string());
         let named = named
             .into_iter()
@@ -209,7 +213,7 @@ impl<'a> Stage<'a> {
         Ok(observed)
     }
 
-    fn outcome(&self, caller: &Caller, outcome: &Outcome) -> Observed {
+    fn outcome(&self, caller: &Caller, outcome: &Outcome) -> Observations {
         let value = value_json::to_json(&outcome.value);
         let result = match (outcome.kind, &outcome.value) {
             // Compat(nekro): how the sandbox hands parts over.
@@ -243,7 +247,7 @@ impl<'a> Stage<'a> {
         caller: &Caller,
         name: &str,
         raw_args: &str,
-    ) -> Result<Observed, String> {
+    ) -> Result<Observations, String> {
         let arguments = vec![
             self.context(caller).await?,
             ("name".to_owned(), Value::from(name)),
@@ -268,7 +272,7 @@ impl<'a> Stage<'a> {
         Ok(observed)
     }
 
-    async fn message(&self, message: &Map<String, Json>) -> Result<Observed, String> {
+    async fn message(&self, message: &Map<String, Json>) -> Result<Observations, String> {
         let text = |key: &str| message.get(key).and_then(Json::as_str);
         let sender = text("sender_id").unwrap_or(USER);
         let chat = match (text("chat_key"), text("chat_type")) {
@@ -308,7 +312,7 @@ impl<'a> Stage<'a> {
         caller: &Caller,
         step: &str,
         in_context: bool,
-    ) -> Result<Observed, String> {
+    ) -> Result<Observations, String> {
         let mut arguments = vec![self.named()];
         if in_context {
             arguments.push(self.context(caller).await?);
@@ -339,7 +343,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn result(asked: Result<Value, WorkerError>) -> Observed {
+fn result(asked: Result<Value, WorkerError>) -> Observations {
     let (result, error) = match asked {
         Ok(value) => (value_json::to_json(&value), String::new()),
         Err(WorkerError::Raised(failure)) => (Json::Null, failure.message),
