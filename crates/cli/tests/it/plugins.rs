@@ -149,7 +149,7 @@ fn an_installed_plugin_is_called_configured_disabled_and_gone() {
     assert_eq!(said["value"], "Sent 'he'.");
     let wrong = scene.callgate(&["plugin", "config", "native_examples", "tone=odd"]);
     assert!(
-        wrong.stderr.contains("tone: 'odd' is not one of"),
+        wrong.stderr.contains("error: tone: 'odd' is not one of"),
         "{}",
         wrong.stderr
     );

@@ -138,7 +138,14 @@ impl Operation for ConfigurePlugin {
             return service.plugin_settings(&plugin).await;
         }
         let changed = service.set_plugin_settings(&plugin, self.set).await;
-        changed.map_err(|error| ServiceError::refused(error.to_string(), Hint::PluginSettings))
+        changed.map_err(|error| {
+            let message = match error {
+                // In the plugin's words; of which type its exception was helps nobody here.
+                WorkerError::Raised(failure) if !failure.message.is_empty() => failure.message,
+                error => error.to_string(),
+            };
+            ServiceError::refused(message, Hint::PluginSettings)
+        })
     }
 }
 

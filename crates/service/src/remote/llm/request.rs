@@ -219,6 +219,20 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
         .and_then(|room| rooms::role_in(&call.peer, room));
     let host = role.is_none_or(|role| role > RoomRole::Guest);
     let waits = mode == RoomMode::HostSubmit && !host;
+    let kept = match mode {
+        _ if waits => Some("Request queued: it goes out with the next one of a host."),
+        RoomMode::MasterOnly if !host => {
+            Some("Message kept: in this room only its master or a manager may ask.")
+        }
+        RoomMode::Conversational if wanted.targets.is_empty() => Some("Message kept."),
+        _ => None,
+    };
+    // Before anything is said: a request that is refused leaves nothing in the room.
+    let recipients = if kept.is_none() {
+        recipients(&call, &wanted.targets).await?
+    } else {
+        Recipients::default()
+    };
     let body = {
         let mut body = wanted.data.clone();
         body.insert("data".to_owned(), json!(wanted.text));
@@ -230,15 +244,10 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
         waiting: waits,
         body,
     };
-    talk::say(&call.remote, &wanted.place, said).await?;
+    let message = talk::say(&call.remote, &wanted.place, said).await?;
     let taken = |message: &str| Ok(fine(json!({ "message": message })));
-    match mode {
-        _ if waits => return taken("Request queued: it goes out with the next one of a host."),
-        RoomMode::MasterOnly if !host => {
-            return taken("Message kept: in this room only its master or a manager may ask.");
-        }
-        RoomMode::Conversational if wanted.targets.is_empty() => return taken("Message kept."),
-        _ => {}
+    if let Some(kept) = kept {
+        return taken(kept);
     }
     if let (RoomMode::HostSubmit, Some(room)) = (mode, &wanted.room) {
         let guests = call.remote.store().rooms().submit(&room.name).await;
@@ -248,7 +257,10 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
         }
         wanted.text = merged(&guests, &wanted.text);
     }
-    send(&call, wanted, mode).await?;
+    if let Err(reason) = send(&call, &wanted, recipients, mode).await {
+        talk::withdraw(&call.remote, &wanted.place, message).await;
+        return Err(reason);
+    }
     taken("Request received.")
 }
 
@@ -317,24 +329,40 @@ fn merged(guests: &[RoomMessage], host: &str) -> String {
     texts.join("\n\n")
 }
 
-async fn send(call: &Call, wanted: ParsedRequest, mode: RoomMode) -> Result<(), String> {
-    let asker = call.peer.identity();
+/// Whom a request goes to.
+#[derive(Default)]
+struct Recipients {
+    agent: bool,
+    clients: Vec<String>,
+}
+
+async fn recipients(call: &Call, named: &[String]) -> Result<Recipients, String> {
     let (policy, usable) = usable(&call.remote, call.peer.client())
         .await
         .map_err(unstored)?;
-    let targets = match (wanted.targets.as_slice(), policy) {
+    let targets = match (named, policy) {
         ([], Policy::Broadcast) => usable.clone(),
         ([], _) => usable.iter().take(1).cloned().collect(),
         (named, _) => named.to_vec(),
     };
-    let ours = targets.is_empty() || targets.iter().any(|target| target == agent::NAME);
-    let others: Vec<&String> = targets
-        .iter()
-        .filter(|target| *target != agent::NAME)
-        .collect();
-    if let Some(unknown) = others.iter().find(|target| !usable.contains(target)) {
+    let empty = targets.is_empty();
+    let (ours, clients): (Vec<_>, Vec<_>) = targets
+        .into_iter()
+        .partition(|target| target == agent::NAME);
+    if let Some(unknown) = clients.iter().find(|target| !usable.contains(target)) {
         return Err(format!("Target client not found: {unknown}"));
     }
+    let agent = empty || !ours.is_empty();
+    Ok(Recipients { agent, clients })
+}
+
+async fn send(
+    call: &Call,
+    wanted: &ParsedRequest,
+    recipients: Recipients,
+    mode: RoomMode,
+) -> Result<(), String> {
+    let asker = call.peer.identity();
     let asked = |answerer: &str| {
         call.remote.newage().chat.enter(PendingRequest {
             asker: asker.to_owned(),
@@ -348,9 +376,9 @@ async fn send(call: &Call, wanted: ParsedRequest, mode: RoomMode) -> Result<(), 
             touched: Mutex::new(Instant::now()),
         })
     };
-    for target in others {
+    for target in &recipients.clients {
         let asked = asked(target)?;
-        let request = for_extension(call, &wanted, &asked).await?;
+        let request = for_extension(call, wanted, &asked).await?;
         // Several sockets of one client would each answer; the newest is alive.
         let newest = call.remote.roster().of("/llm", target).pop();
         if newest.is_none_or(|peer| peer.emit("LLM_REQUEST", &[request]).is_err()) {
@@ -358,10 +386,10 @@ async fn send(call: &Call, wanted: ParsedRequest, mode: RoomMode) -> Result<(), 
             return Err(format!("Target client not found: {target}"));
         }
     }
-    if ours {
+    if recipients.agent {
         let ParsedRequest {
             room, text, role, ..
-        } = &wanted;
+        } = wanted;
         agent::ask(call, asked(agent::NAME)?, room.as_ref(), text, *role).await?;
     }
     Ok(())

@@ -89,6 +89,16 @@ pub(super) async fn change(
     Ok(())
 }
 
+/// Takes back what was said.
+pub(super) async fn withdraw(remote: &Remote, place: &str, id: Uuid) {
+    // A failing store is what it may be taken back for; then it stays.
+    let removed = remote.store().rooms().remove(place, &[id]).await;
+    if removed.is_ok_and(|removed| !removed.is_empty()) {
+        let gone = json!({ "messageIds": [id] });
+        show(remote, place, "MESSAGES_DELETED", gone).await;
+    }
+}
+
 /// As clients read it.
 pub(super) fn shown(message: &RoomMessage) -> Json {
     let mut shown = message.body.clone();
