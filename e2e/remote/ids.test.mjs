@@ -7,7 +7,10 @@ import { Scene, ask, call, next } from "./scene.mjs";
 const scene = await Scene.open({
   files: {
     "callgate.toml": '[models]\ndefault = "script:data/answers.jsonl"\n',
-    "answers.jsonl": ["First.", "Second."].map((content) => JSON.stringify({ content })).join("\n"),
+    // The second takes its time, so that whoever asked is gone by then.
+    "answers.jsonl": ["First.", "```python\nimport time\ntime.sleep(1)\nsend_message('Second.')\n```"]
+      .map((content) => JSON.stringify({ content }))
+      .join("\n"),
   },
 });
 const [key, other, operator] = [await scene.key(), await scene.key(), await scene.key("--scope", "operator")];

@@ -75,7 +75,6 @@ impl Agent {
         let points = [
             Points::COLLECT,
             Points::BEFORE_MODEL,
-            Points::AFTER_MODEL,
             Points::BEFORE_CALL,
             Points::AFTER_CALL,
             Points::BEFORE_ANSWER,

@@ -186,6 +186,7 @@ impl Client {
             // Cancelled, as it was just told.
             let _ = serving.await;
         }
+        service.leave().await;
     }
 }
 

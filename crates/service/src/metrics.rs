@@ -121,6 +121,19 @@ impl Metrics {
             "Turns that ended, by stop; turns of agents included.",
         );
         page.by("stop", &counts.turns);
+        let database = self.store.counts();
+        page.metric(
+            "callgate_store_statements_total",
+            "counter",
+            "Statements to the database.",
+        );
+        page.number(database.statements);
+        page.metric(
+            "callgate_store_commits_total",
+            "counter",
+            "Transactions that wrote to the database.",
+        );
+        page.number(database.commits);
         page.metric("callgate_rounds_total", "counter", "Answers of models.");
         page.number(self.rounds.load(Ordering::Relaxed));
         page.metric(

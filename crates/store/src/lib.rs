@@ -87,6 +87,7 @@ pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, Timer
 pub use turns::{
     Answer, Round, Scope, Spent, Turn, TurnCounts, TurnEnd, TurnFinish, TurnStart, Turns,
 };
+pub use tx::{Cell, FromCell, Parameter, Row, Tx};
 pub use vectors::Vectors;
 
 use crate::database::Database;
@@ -170,10 +171,28 @@ impl Store {
         database.is_shared().then_some(database.instance.term)
     }
 
-    /// What this instance holds is anybody's at once. For its end in good order: nothing of its own
-    /// may be under way.
+    /// Writes what was to be written soon; what this instance holds is anybody's at once. For its end in
+    /// good order: nothing of its own may be under way.
     pub async fn leave(&self) -> Result<(), StoreError> {
+        self.journal.flush().await?;
         self.database.leave().await
+    }
+
+    /// Runs `work` in one transaction, which is committed unless it fails, and durable on return. It must
+    /// do nothing but ask the database. Whoever stops waiting may have written all the same.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.database.write(work).await
+    }
+
+    /// Reads what is committed.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.database.read(work).await
     }
 
     /// What was asked of the database since it was opened.

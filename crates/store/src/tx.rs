@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{DatabaseError, StoreError};
 
 /// Statements of one transaction, in order. Nothing here waits but for the database.
-pub(crate) trait Tx {
+pub trait Tx {
     /// Returns how many rows were written.
     fn execute(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<u64, DatabaseError>;
 
@@ -24,7 +24,7 @@ pub(crate) trait Tx {
 }
 
 impl dyn Tx + '_ {
-    pub(crate) fn query_optional(
+    pub fn query_optional(
         &mut self,
         sql: &str,
         parameters: &[Parameter<'_>],
@@ -32,7 +32,7 @@ impl dyn Tx + '_ {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
 
-    pub(crate) fn query_one(
+    pub fn query_one(
         &mut self,
         sql: &str,
         parameters: &[Parameter<'_>],
@@ -42,7 +42,7 @@ impl dyn Tx + '_ {
     }
 
     /// The first column of the first row.
-    pub(crate) fn scalar<T: FromCell>(
+    pub fn scalar<T: FromCell>(
         &mut self,
         sql: &str,
         parameters: &[Parameter<'_>],
@@ -52,7 +52,7 @@ impl dyn Tx + '_ {
     }
 
     /// The first column of every row.
-    pub(crate) fn scalars<T: FromCell>(
+    pub fn scalars<T: FromCell>(
         &mut self,
         sql: &str,
         parameters: &[Parameter<'_>],
@@ -62,7 +62,7 @@ impl dyn Tx + '_ {
     }
 
     /// True if exactly one row was written.
-    pub(crate) fn writes_one(
+    pub fn writes_one(
         &mut self,
         sql: &str,
         parameters: &[Parameter<'_>],
@@ -73,7 +73,7 @@ impl dyn Tx + '_ {
 
 /// A value on its way in. Of `None` the type is kept, since PostgreSQL asks for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Parameter<'a> {
+pub enum Parameter<'a> {
     Integer(Option<i64>),
     Text(Option<&'a str>),
     Bytes(Option<&'a [u8]>),
@@ -124,21 +124,21 @@ as_parameter! {
 
 /// A value on its way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Cell {
+pub enum Cell {
     Null,
     Integer(i64),
     Text(String),
     Bytes(Vec<u8>),
 }
 
-pub(crate) struct Row {
+pub struct Row {
     /// Shared by all rows of the statement.
     pub(crate) columns: Arc<[String]>,
     pub(crate) cells: Vec<Cell>,
 }
 
 impl Row {
-    pub(crate) fn get<T: FromCell>(&self, column: &str) -> Result<T, StoreError> {
+    pub fn get<T: FromCell>(&self, column: &str) -> Result<T, StoreError> {
         let place = self.columns.iter().position(|name| name == column);
         match place.and_then(|place| self.cells.get(place)) {
             Some(cell) => T::from_cell(cell).ok_or_else(|| unreadable(column, cell)),
@@ -146,7 +146,7 @@ impl Row {
         }
     }
 
-    pub(crate) fn at<T: FromCell>(&self, place: usize) -> Result<T, StoreError> {
+    pub fn at<T: FromCell>(&self, place: usize) -> Result<T, StoreError> {
         match self.cells.get(place) {
             Some(cell) => T::from_cell(cell).ok_or_else(|| unreadable(&place.to_string(), cell)),
             None => Err(StoreError::damaged("row", format!("no column {place}"))),
@@ -164,7 +164,7 @@ fn unreadable(column: &str, cell: &Cell) -> StoreError {
     StoreError::damaged("row", format!("column {column} holds {kind}"))
 }
 
-pub(crate) trait FromCell: Sized {
+pub trait FromCell: Sized {
     fn from_cell(cell: &Cell) -> Option<Self>;
 }
 

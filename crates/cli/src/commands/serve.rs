@@ -93,7 +93,6 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
         finish_turns(&service).await;
         let_go(&surfaces);
         while tasks.join_next().await.is_some() {}
-        service.leave().await;
         client.close().await;
     };
     tokio::select! {

@@ -427,3 +427,37 @@ fn keys_are_made_and_revoked() {
         400
     );
 }
+
+/// Counted where a person meets it: keys, events and delivery are part of it.
+#[test]
+fn a_message_over_http_costs_few_statements_and_three_commits() {
+    const MESSAGES: u64 = 40;
+    let answer = json!({ "content": "Well." });
+    let answers = vec![answer; 1 + MESSAGES as usize];
+    let site = Site::start("", &answers);
+    let post = || {
+        let saying = json!({ "text": "hello", "wait": true });
+        site.post(&format!("{SESSION}/messages"), saying)
+    };
+    post();
+    let counted = |name: &str| -> u64 {
+        let page = site.server.asked("/metrics");
+        let line = page.lines().find(|line| line.starts_with(name)).unwrap();
+        line.rsplit_once(' ').unwrap().1.parse().unwrap()
+    };
+    let counts = || {
+        (
+            counted("callgate_store_statements_total"),
+            counted("callgate_store_commits_total"),
+        )
+    };
+    let before = counts();
+    for _ in 0..MESSAGES {
+        post();
+    }
+    let after = counts();
+    // A little of it is the server's own, whatever is asked.
+    let (statements, commits) = (after.0 - before.0, after.1 - before.1);
+    assert!(statements <= 17 * MESSAGES, "{statements} statements");
+    assert!(commits <= 4 * MESSAGES, "{commits} commits");
+}

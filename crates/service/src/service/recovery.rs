@@ -54,10 +54,11 @@ impl Service {
         Ok(())
     }
 
-    /// Others that share the database need not wait until they notice that we are gone.
+    /// The end in good order: what waits for the next write is written, and others that share the database
+    /// need not wait until they notice that we are gone.
     pub async fn leave(&self) {
         if let Err(error) = self.store.leave().await {
-            tracing::warn!(%error, "could not announce shutdown to other instances");
+            tracing::warn!(%error, "could not tell the database that this process ends");
         }
     }
 

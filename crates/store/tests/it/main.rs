@@ -25,5 +25,6 @@ mod settings;
 mod spent;
 mod statistics;
 mod timers;
+mod transactions;
 mod turns;
 mod upgrades;
