@@ -119,9 +119,10 @@ impl Keys<'_> {
             .write(move |tx| {
                 let revoke = "UPDATE access_key SET revoked_at = ?2
                               WHERE id = ?1 AND revoked_at IS NULL";
-                match tx.writes_one(revoke, parameters![key, row::now()])? {
-                    true => Ok(()),
-                    false => Err(StoreError::UnknownKey(key)),
+                if tx.writes_one(revoke, parameters![key, row::now()])? {
+                    Ok(())
+                } else {
+                    Err(StoreError::UnknownKey(key))
                 }
             })
             .await?;
