@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::{
     Agent, TurnError, Watch, amount, compact::Asker, history::text_of, in_flight::Work, texts,
+    turn::TurnPlan,
 };
 
 const HELP: &str = "/new  begin a new conversation
@@ -115,12 +116,12 @@ impl Agent {
     /// After a crash that came between a command and its answer.
     pub(crate) async fn run_command_again(&self, start: &TurnStart) -> Result<(), TurnError> {
         let work = self.works_on_turn(&start.session, start.id);
-        let text = start.plan["command"].as_str().unwrap_or_default();
-        work.ends_with(match Command::read(&[Part::text(text)]) {
+        let text = TurnPlan::of(start).command.unwrap_or_default();
+        work.ends_with(match Command::read(&[Part::text(text.as_str())]) {
             Some(command) if command.is_idempotent() => {
                 self.finish_command(command, start, Watch::default()).await
             }
-            _ => self.reply(start, texts::interrupted(text)).await,
+            _ => self.reply(start, texts::interrupted(&text)).await,
         })
     }
 
@@ -143,7 +144,11 @@ impl Agent {
             allowed: Allowed::Only(Vec::new()),
             parent: None,
             depth: 0,
-            plan: json!({ "command": text_of(&row.parts) }),
+            plan: TurnPlan {
+                command: Some(text_of(&row.parts)),
+                ..TurnPlan::default()
+            }
+            .to_json(),
         };
         let work = self.works_on_turn(&start.session, start.id);
         self.store().turns().begin(&start, &[row.id]).await?;

@@ -1,9 +1,9 @@
 //! [`Language`]: in which of two languages a person is told something of ours. Decided by the message that
 //! is answered and by nothing else; `callgate_worker/language.py` decides the same for plugins.
 
-use callgate_contract::{ModelMessage, Part};
+use callgate_contract::Part;
 
-use crate::{history::text_of, turn::Turn};
+use crate::history::text_of;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -26,15 +26,5 @@ impl Language {
 
     pub(crate) fn of_parts(parts: &[Part]) -> Self {
         Language::of(&text_of(parts))
-    }
-}
-
-impl Turn {
-    /// Of whoever is answered.
-    pub(crate) fn language(&self) -> Language {
-        match self.added.first() {
-            Some(ModelMessage::User { parts }) => Language::of_parts(parts),
-            _ => Language::default(),
-        }
     }
 }

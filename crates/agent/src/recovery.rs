@@ -12,7 +12,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use crate::{
     Agent, Arrived, TurnError, Watch, arrival::Answering, commands::Command, language::Language,
-    texts,
+    texts, turn::TurnPlan,
 };
 
 /// What a restart found to do.
@@ -182,7 +182,7 @@ impl Agent {
         under: Option<&Answering>,
     ) -> Result<bool, TurnError> {
         let id = turn.id;
-        if turn.model.is_empty() || turn.parent.is_some() || turn.plan["returned"] == true {
+        if turn.model.is_empty() || turn.parent.is_some() || TurnPlan::of(&turn).returned {
             if !self.store().leases().adopt(id).await? {
                 return Ok(false);
             }

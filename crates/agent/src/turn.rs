@@ -10,11 +10,14 @@ mod code;
 mod collect;
 mod context;
 mod declared;
+mod event;
 mod finish;
 mod options;
+pub(crate) mod plan;
 mod preview;
 mod returned;
 mod spoken;
+mod state;
 mod tools;
 mod vectors;
 mod voice;
@@ -22,29 +25,30 @@ mod voice;
 pub use preview::Preview;
 pub(crate) use {
     ask::NoReply,
+    event::ToolResult,
     options::{Companion, Tool, TurnOptions},
+    plan::TurnPlan,
     returned::Returned,
     spoken::words_of,
-    tools::ToolResult,
 };
 pub use {vectors::VectorsAsk, voice::Told};
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
     time::Instant,
 };
 
 use callgate_contract::{
-    Caller, Cancel, Contribution, ConversationId, Grant, JournalId, Mode, ModelMessage,
-    ModelRequest, NamedModel, Part, Role, SessionKey, TurnFacts, TurnStop, Usage,
+    Caller, Cancel, Contribution, ConversationId, Grant, JournalId, Method, Mode, NamedModel, Part,
+    Role, SessionKey, TurnFacts, TurnStop, Usage,
 };
 use callgate_store::{Lease, LogRow, Persona, Round, Run, Surroundings, TurnStart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tracing::{Instrument, Span};
 
-use self::declared::Declared;
+use self::{declared::Declared, event::Action, state::TurnState};
 use crate::{
     Agent, TurnError,
     asked::{Asked, Past},
@@ -113,28 +117,10 @@ pub struct TurnReport {
     pub text: String,
 }
 
-/// What follows a round.
-pub(crate) enum Next {
-    Again,
-    End {
-        stop: TurnStop,
-        text: String,
-    },
-    /// An approval is missing.
-    Suspend,
-}
-
-impl Next {
-    pub(crate) fn end(stop: TurnStop, text: impl Into<String>) -> Next {
-        Next::End {
-            stop,
-            text: text.into(),
-        }
-    }
-}
-
+/// Performs what [`TurnState`] decides: now, or from the record of an execution that was cut off.
 pub(crate) struct Turn {
     pub(crate) agent: Agent,
+    pub(crate) state: TurnState,
     pub(crate) facts: TurnFacts,
     pub(crate) caller: Caller,
     pub(crate) persona: Option<Persona>,
@@ -150,8 +136,6 @@ pub(crate) struct Turn {
     altered: BTreeMap<String, Json>,
     /// Answers calls of tool mode; code has a record for each run.
     pub(crate) record: Record,
-    pub(crate) sequence: u64,
-    pub(crate) request: ModelRequest,
     history: Option<History>,
     /// Where the history in the request lies, if it is a conversation's.
     past: Option<Past>,
@@ -163,19 +147,14 @@ pub(crate) struct Turn {
     /// The last round that was kept, if what follows can be kept by what it adds.
     asked: Option<Asked>,
     declared: Declared,
-    /// How often each call was made in this turn.
-    made: HashMap<String, usize>,
     /// The session's arrivals when somebody last looked for messages that join.
     looked_at: Option<u64>,
+    /// What this round may call.
+    round_methods: Vec<Arc<dyn Method>>,
+    /// There was no room to ask the model.
+    refused: bool,
     /// What listeners said for this round.
     contribution: Contribution,
-    /// What this turn adds to its conversation.
-    pub(crate) added: Vec<ModelMessage>,
-    /// The words of a reply whose end never came: people may have read them already.
-    unfinished: String,
-    pub(crate) round: u32,
-    pub(crate) errors: u32,
-    pub(crate) calls: u64,
     /// The newest log row when the turn began: what is newer was said in this turn, also by an
     /// execution that was cut off.
     pub(crate) log_mark: i64,
@@ -188,32 +167,33 @@ pub(crate) struct Turn {
 
 impl Turn {
     async fn run(&mut self, parts: Vec<Part>) -> Result<TurnReport, TurnError> {
-        self.begin_request(parts).await?;
-        if self.options.stopped {
-            self.added.clear();
-            return self.finish(TurnStop::Silent, String::new()).await;
-        }
+        let mut event = self.begin_request(parts).await?;
         loop {
-            let span = tracing::debug_span!("round", round = self.round + 1);
-            match self.one_round().instrument(span).await? {
-                Next::Again if self.cancel.is_cancelled() => {
-                    return self.finish(TurnStop::Cancelled, String::new()).await;
+            let action = self.state.step(event, self.cancel.is_cancelled());
+            let span = tracing::debug_span!("round", round = self.state.round);
+            event = match action {
+                Action::Join => self.join_new_messages().await?,
+                Action::Ask { last } => self.ask(last).instrument(span).await?,
+                Action::Call {
+                    first,
+                    calls,
+                    left,
+                    text,
+                } => {
+                    self.tell_text(&text).await;
+                    if let Some(asker) = &mut self.options.returned {
+                        asker.calls = left;
+                    }
+                    self.call_all(first, calls).instrument(span).await?
                 }
-                Next::Again => {}
-                Next::End { stop, text } => return self.finish(stop, text).await,
-                Next::Suspend => {
+                Action::Run { code } => self.run_code(code).instrument(span).await?,
+                Action::Finish { stop, text } => return self.finish(stop, text).await,
+                Action::Suspend => {
                     self.agent.store().leases().let_go(self.facts.turn).await?;
                     self.end_work();
                     return Ok(self.report(None, String::new()));
                 }
-            }
-        }
-    }
-
-    async fn one_round(&mut self) -> Result<Next, TurnError> {
-        match self.facts.mode {
-            Mode::Code => self.code_round().await,
-            Mode::Tools => self.tool_round().await,
+            };
         }
     }
 
@@ -233,16 +213,5 @@ impl Turn {
         if let Some(work) = self.work.take() {
             work.end();
         }
-    }
-
-    /// Adds a message to the request and to what the conversation will keep.
-    pub(crate) fn push(&mut self, message: ModelMessage) {
-        self.request.messages.push(message.clone());
-        self.added.push(message);
-    }
-
-    pub(crate) fn is_last_round(&self) -> bool {
-        let limit = self.options.rounds.unwrap_or(self.agent.settings().rounds);
-        self.round >= limit
     }
 }

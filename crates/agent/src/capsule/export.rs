@@ -19,7 +19,7 @@ use super::{
         RunRecord, TurnRecord,
     },
 };
-use crate::{AgentSettings, host};
+use crate::{AgentSettings, host, turn::TurnPlan};
 
 /// What a capsule says of the place it comes from.
 pub struct About {
@@ -51,9 +51,7 @@ pub async fn export(
         return Err(CapsuleError::Nothing(session.clone()));
     }
     if turn.is_some() {
-        let mark = turns
-            .iter()
-            .filter_map(|turn| turn.start.plan["mark"].as_i64());
+        let mark = turns.iter().map(|turn| TurnPlan::of(&turn.start).mark);
         let mark = mark.min().unwrap_or_default();
         let ended = turns
             .iter()

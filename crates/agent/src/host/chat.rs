@@ -78,8 +78,9 @@ impl Agent {
     ) -> Result<Result<Value, MethodError>, TurnError> {
         let mut turn = self.begin(ask).await?;
         let tools = request.tools.clone();
-        turn.request = request;
-        Ok(match turn.ask(tools).await? {
+        turn.state.request = request;
+        turn.state.round = 1;
+        Ok(match turn.ask_model(tools).await? {
             Ok(reply) => {
                 turn.finish(TurnStop::Answered, reply.text.clone()).await?;
                 value(openai::reply(&reply, &turn.facts.model))
@@ -89,6 +90,7 @@ impl Agent {
                 Err(MethodError::new("stopped"))
             }
             Err(NoReply::Budget(reason)) => {
+                turn.state.round = 0;
                 turn.finish(TurnStop::Budget, reason.clone()).await?;
                 Err(MethodError::new(reason))
             }

@@ -346,7 +346,7 @@ fn turn_result(report: &TurnReport) -> Json {
 }
 
 fn loop_result(report: &TurnReport, turn: &Turn) -> Json {
-    let messages = &turn.request.messages;
+    let messages = &turn.state.request.messages;
     let (reasoning, ended) = match messages.last() {
         Some(ModelMessage::Assistant { reasoning, .. }) => (reasoning.as_str(), false),
         // Its last word was a tool's.

@@ -38,7 +38,7 @@ impl Turn {
     /// The execution on record has come to a later round.
     fn is_past(&self) -> bool {
         let next = self.recorded_rounds.front();
-        next.is_some_and(|next| next.number > self.round)
+        next.is_some_and(|next| next.number > self.state.round)
     }
 
     /// The arguments that the call is made with.

@@ -2,14 +2,14 @@
 //! is recorded before anything is done with it.
 
 use callgate_contract::{
-    ModelError, ModelEvent, ModelMessage, ModelReply, ModelRequest, NamedModel, Points, Shared,
-    ToolSpec, Usage,
+    Mode, ModelError, ModelEvent, ModelReply, ModelRequest, NamedModel, Points, Shared, ToolSpec,
+    TurnStop, Usage,
 };
 use serde_json::Value as Json;
 use tracing::{Instrument, field::Empty};
 
-use super::{Turn, Unbegun, budget::is_cut_short};
-use crate::{TurnError, asked::Asked, host, parts, spending::Need};
+use super::{Turn, Unbegun, budget::is_cut_short, event::Event};
+use crate::{TurnError, asked::Asked, host, parts, spending::Need, texts};
 
 /// Why a round has no reply.
 pub(crate) enum NoReply {
@@ -28,32 +28,62 @@ pub(crate) struct Prepared {
 }
 
 impl Turn {
-    /// The next round's reply, pushed as the assistant's message.
-    pub(crate) async fn ask(
+    /// The round's reply, or why there is none. The last round has no tools.
+    pub(super) async fn ask(&mut self, last: bool) -> Result<Event, TurnError> {
+        let tools = match self.facts.mode {
+            Mode::Tools if last => Shared::default(),
+            Mode::Tools => self.round_tools(),
+            Mode::Code => {
+                // What ran is on record, with the methods it had.
+                if self.recorded_run(self.state.round).is_none() {
+                    self.collect().await;
+                }
+                Shared::default()
+            }
+        };
+        Ok(match self.ask_model(tools).await? {
+            Ok(reply) => {
+                if let Some(asker) = &mut self.options.returned {
+                    asker.finish = reply.finish.clone();
+                }
+                Event::Replied(reply)
+            }
+            Err(none) => self.without_reply(none),
+        })
+    }
+
+    fn without_reply(&mut self, none: NoReply) -> Event {
+        if let (Some(asker), NoReply::Model(error)) = (&mut self.options.returned, &none) {
+            asker.failure = Some(error.clone());
+        }
+        let language = self.state.language();
+        let (stop, text) = match none {
+            NoReply::Cancelled => (TurnStop::Cancelled, String::new()),
+            NoReply::Budget(reason) => (TurnStop::Budget, reason),
+            NoReply::Model(error) => (TurnStop::Error, texts::model_failed(language, &error)),
+        };
+        Event::Unanswered {
+            stop,
+            text,
+            asked: !std::mem::take(&mut self.refused),
+            unfinished: std::mem::take(&mut self.state.unfinished),
+        }
+    }
+
+    /// On record, or asked for now.
+    pub(crate) async fn ask_model(
         &mut self,
         tools: Shared<ToolSpec>,
     ) -> Result<Result<ModelReply, NoReply>, TurnError> {
-        self.round += 1;
-        self.join_new_messages().await?;
-        let reply = match self.recorded_reply() {
-            Some(reply) => reply,
-            None => match self.ask_now(tools).await? {
-                Ok(reply) => reply,
-                Err(none) => {
-                    if !self.unfinished.trim().is_empty() {
-                        self.added.push(ModelMessage::assistant(&self.unfinished));
-                    }
-                    return Ok(Err(none));
-                }
-            },
-        };
-        self.push(ModelMessage::from(reply.clone()));
-        Ok(Ok(reply))
+        match self.recorded_reply() {
+            Some(reply) => Ok(Ok(reply)),
+            None => self.ask_now(tools).await,
+        }
     }
 
     /// Does the round that is about to be asked have a reply on record?
     pub(crate) fn has_recorded_reply(&self) -> bool {
-        self.is_recorded(self.round)
+        self.is_recorded(self.state.round)
     }
 
     pub(crate) fn is_recorded(&self, round: u32) -> bool {
@@ -63,7 +93,7 @@ impl Turn {
 
     fn recorded_reply(&mut self) -> Option<ModelReply> {
         let next = self.recorded_rounds.front()?;
-        if next.number != self.round {
+        if next.number != self.state.round {
             return None;
         }
         let answer = self.recorded_rounds.pop_front()?.answer?;
@@ -82,7 +112,7 @@ impl Turn {
         let limit = match self.admit(&model, || Need::of(&request)).await? {
             Ok(limit) => limit,
             Err(reason) => {
-                self.round -= 1;
+                self.refused = true;
                 return Ok(Err(if self.cancel.is_cancelled() {
                     NoReply::Cancelled
                 } else {
@@ -104,7 +134,7 @@ impl Turn {
             }
             None => {
                 turns
-                    .asked(self.facts.turn, self.round, kept.as_ref())
+                    .asked(self.facts.turn, self.state.round, kept.as_ref())
                     .await?;
             }
         }
@@ -137,10 +167,12 @@ impl Turn {
         let charge = self.charge(reply.model.as_deref().unwrap_or(&model.id), reply.usage);
         let (turns, turn) = (self.agent.store().turns(), self.facts.turn);
         if self.is_seen() {
-            turns.replied(turn, self.round, &json, &charge).await?;
+            turns
+                .replied(turn, self.state.round, &json, &charge)
+                .await?;
         } else {
             // What follows is a write: of a call, of a run or of the end.
-            turns.reply_soon(turn, self.round, &json, &charge);
+            turns.reply_soon(turn, self.state.round, &json, &charge);
         }
         let cut = limit.filter(|limit| is_cut_short(&request, limit, &reply));
         Ok(match cut {
@@ -150,16 +182,16 @@ impl Turn {
     }
 
     pub(crate) async fn prepared(&self, tools: Shared<ToolSpec>) -> Result<Prepared, TurnError> {
-        let mut request = self.request.clone();
+        let mut request = self.state.request.clone();
         request.tools = tools.clone();
         self.contribute(&mut request);
         for listener in self.agent.listeners(Points::BEFORE_MODEL) {
             listener.before_model(&self.facts, &mut request).await;
         }
         // Whoever only looked has made no copy.
-        let altered = !request.messages.is_same(&self.request.messages)
+        let altered = !request.messages.is_same(&self.state.request.messages)
             || !request.tools.is_same(&tools)
-            || request.options != self.request.options;
+            || request.options != self.state.request.options;
         let model = self.model_for(&request);
         let accepts = model.model.accepts();
         if parts::needs_fitting(&request, accepts) {
@@ -186,7 +218,7 @@ impl Turn {
         self.asked = Some(Asked::of(&model.id, request));
         let grown = before.and_then(|before| before.grown(&model.id, request));
         // One that was changed on its way to the model is no longer the same list.
-        let as_it_is = request.messages.is_same(&self.request.messages);
+        let as_it_is = request.messages.is_same(&self.state.request.messages);
         let past = self.past.as_ref().filter(|_| as_it_is);
         grown
             .or_else(|| past?.left_out(request))
@@ -234,7 +266,7 @@ impl Turn {
         if begun {
             self.charge_unfinished(model, request, &reply).await;
         }
-        self.unfinished = reply.text;
+        self.state.unfinished = reply.text;
         Err(none)
     }
 

@@ -1,20 +1,23 @@
 //! How a turn begins, anew or from its record.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
     time::Instant,
 };
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Cancel, Contribution, Grant, JournalId, Mode, ModelRequest, Surface,
-    TurnFacts, Usage,
+    Allowed, Budget, Caller, Cancel, Contribution, Grant, JournalId, Mode, Surface, TurnFacts,
+    Usage,
 };
 use callgate_store::{Lease, Persona, StoreError, TurnStart};
-use serde_json::{Value as Json, json};
 use tracing::Instrument;
 
-use super::{Known, Turn, TurnAsk, TurnOptions, TurnReport, Unbegun, budget, declared::Declared};
+use super::{
+    Known, Turn, TurnAsk, TurnOptions, TurnPlan, TurnReport, Unbegun, budget,
+    declared::Declared,
+    state::{TurnRules, TurnState},
+};
 use crate::{
     Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both, recall::History,
     record::Record,
@@ -94,13 +97,15 @@ impl Agent {
             },
             parent: ask.parent.as_ref().map(|parent| parent.turn),
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
-            plan: json!({
-                "parts": ask.parts,
-                "mark": mark,
-                "handed_over": hands_over,
-                "rounds": ask.options.rounds,
-                "returned": returned.is_some(),
-            }),
+            plan: TurnPlan {
+                parts: ask.parts,
+                mark,
+                handed_over: hands_over,
+                rounds: ask.options.rounds,
+                returned: returned.is_some(),
+                command: None,
+            }
+            .to_json(),
         };
         let work = self.works_on_turn(&start.session, id);
         let unbegun = Unbegun {
@@ -131,6 +136,7 @@ impl Agent {
         turn.unbegun = Some(unbegun);
         turn.known = ask.known;
         turn.options = ask.options;
+        turn.state.rules = turn.rules();
         if turn.is_seen() {
             turn.begin_now().await?;
         }
@@ -169,7 +175,7 @@ impl Agent {
         let start = found.start;
         let session = start.session.clone();
         let work = self.works_on_turn(&session, id);
-        let parts = serde_json::from_value(start.plan["parts"].clone()).unwrap_or_default();
+        let plan = TurnPlan::of(&start);
         let persona = match start.persona.as_deref() {
             Some(name) if name == Persona::built_in().name => Some(Persona::built_in()),
             Some(name) => match self.store().personas().get(name).await {
@@ -184,30 +190,27 @@ impl Agent {
         let rounds = rounds(self.store(), id).await?;
         let runs = turns.runs(id).await?;
         let calls = self.store().journal().recorded(id).await?;
-        let mark = mark_of(&start.plan);
-        let mut newer = self.store().log().since(&session, mark, JOINED).await?;
+        let mut newer = self
+            .store()
+            .log()
+            .since(&session, plan.mark, JOINED)
+            .await?;
         newer.retain(|row| row.turn == Some(id));
-        let handed_over = start.plan["handed_over"] == true;
-        let limit = start.plan["rounds"].as_u64();
         let cancel = Cancel::default();
         let _running = answering.runs(&cancel, &start.user);
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.work = Some(work);
-        turn.was_handed_over = handed_over;
-        turn.options.rounds = limit.and_then(|rounds| u32::try_from(rounds).ok());
+        turn.was_handed_over = plan.handed_over;
+        turn.options.rounds = plan.rounds;
+        turn.state.rules = turn.rules();
         turn.recorded_rounds = rounds.into();
         turn.recorded_runs = runs;
         turn.joined = newer;
         turn.altered = turns.altered(id).await?;
         turn.record = Record::new(self.gate().clone(), turn.caller.clone(), calls);
         let span = turn.span();
-        turn.run(parts).instrument(span).await
+        turn.run(plan.parts).instrument(span).await
     }
-}
-
-/// The newest log row when the turn began.
-pub(super) fn mark_of(plan: &Json) -> i64 {
-    plan["mark"].as_i64().unwrap_or_default()
 }
 
 /// A persona that names methods holds those; none named holds none.
@@ -265,6 +268,7 @@ impl Turn {
             model: model.id.clone(),
             depth: start.depth,
         };
+        let log_mark = TurnPlan::of(&start).mark;
         let surface = match start.mode {
             Mode::Code => Surface::Code,
             Mode::Tools => Surface::ToolCall,
@@ -280,6 +284,17 @@ impl Turn {
         };
         Turn {
             record: Record::new(agent.gate().clone(), caller.clone(), Vec::new()),
+            state: TurnState::new(TurnRules {
+                turn: facts.turn,
+                mode: facts.mode,
+                rounds: agent.settings().rounds,
+                error_retries: agent.settings().error_retries,
+                last_words: None,
+                returned: None,
+                joins: facts.depth == 0,
+            }),
+            round_methods: Vec::new(),
+            refused: false,
             agent,
             facts,
             caller,
@@ -291,8 +306,6 @@ impl Turn {
             recorded_runs: Vec::new(),
             joined: Vec::new(),
             altered: BTreeMap::new(),
-            sequence: 0,
-            request: ModelRequest::default(),
             history: None,
             past: None,
             options: TurnOptions::default(),
@@ -300,19 +313,25 @@ impl Turn {
             usage: Usage::default(),
             asked: None,
             declared: Declared::default(),
-            made: HashMap::new(),
             looked_at: None,
             contribution: Contribution::default(),
-            added: Vec::new(),
-            unfinished: String::new(),
-            round: 0,
-            errors: 0,
-            calls: 0,
-            log_mark: mark_of(&start.plan),
+            log_mark,
             began: Instant::now(),
             work: None,
             unbegun: None,
             known: Known::default(),
+        }
+    }
+
+    /// By which the turn is decided, once its options are known.
+    fn rules(&self) -> TurnRules {
+        let returned = self.options.returned.as_ref();
+        TurnRules {
+            rounds: self.options.rounds.unwrap_or(self.agent.settings().rounds),
+            last_words: self.options.last_words.clone(),
+            joins: self.facts.depth == 0 && returned.is_none(),
+            returned: returned.map(|asker| asker.tools.clone()),
+            ..self.state.rules.clone()
         }
     }
 }

@@ -7,6 +7,7 @@ use callgate_store::{LogRow, Note as StoredNote};
 use super::{
     Turn,
     altered::SAID,
+    event::Event,
     spoken::{images, show},
 };
 use crate::{
@@ -21,19 +22,28 @@ const ROWS: u32 = 200;
 const NEWEST: u32 = 4;
 
 impl Turn {
-    pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<(), TurnError> {
+    pub(crate) async fn begin_request(&mut self, parts: Vec<Part>) -> Result<Event, TurnError> {
+        let said = self.build_request(parts).await?;
+        Ok(Event::Prepared {
+            request: std::mem::take(&mut self.state.request),
+            said,
+            stopped: self.options.stopped,
+        })
+    }
+
+    /// Into the turn's own request; gives what the conversation keeps of what was said.
+    async fn build_request(&mut self, parts: Vec<Part>) -> Result<Option<Vec<Part>>, TurnError> {
         if let Some(recorded) = self.recorded_request() {
-            self.request.messages = recorded.into();
-            let parts = self.altered(SAID).unwrap_or(parts);
-            self.added = vec![ModelMessage::User { parts }];
-            return Ok(());
+            self.state.request.messages = recorded.into();
+            return Ok(Some(self.altered(SAID).unwrap_or(parts)));
         }
         self.address_user().await?;
         if let Some(asker) = &mut self.options.returned {
-            self.request.options = std::mem::take(&mut asker.options);
+            self.state.request.options = std::mem::take(&mut asker.options);
         }
         if self.options.bare {
-            return self.begin_bare().await;
+            self.begin_bare().await?;
+            return Ok(None);
         }
         let shows_chat = self.shows_chat();
         let rows = if shows_chat {
@@ -48,21 +58,26 @@ impl Turn {
             Some(given) => format!("{given}\n\n{ours}"),
             None => ours,
         };
-        self.request.messages.push(ModelMessage::system(system));
+        self.state
+            .request
+            .messages
+            .push(ModelMessage::system(system));
         self.push_dialogs();
         let moment = self.moment(&rows).await?;
         if shows_chat {
             let mut shown = vec![Part::text(show(&rows))];
             shown.extend(images(&rows));
             shown.push(Part::text(moment));
-            self.request
+            self.state
+                .request
                 .messages
                 .push(ModelMessage::User { parts: shown });
         } else {
             self.push_history().await?;
             let mut asked = parts.clone();
             asked.push(Part::text(moment));
-            self.request
+            self.state
+                .request
                 .messages
                 .push(ModelMessage::User { parts: asked });
         }
@@ -70,23 +85,25 @@ impl Turn {
         if kept != parts {
             self.alter(SAID, &kept).await?;
         }
-        self.added.push(ModelMessage::User { parts: kept });
-        Ok(())
+        Ok(Some(kept))
     }
 
     /// With the history alone, after a persona's own words where there is one.
     async fn begin_bare(&mut self) -> Result<(), TurnError> {
         let history = self.history.take().unwrap_or_default().messages;
         if self.persona.is_none() {
-            self.request.messages = history;
+            self.state.request.messages = history;
             return Ok(());
         }
         let system = self.system_prompt();
-        self.request.messages.push(ModelMessage::system(system));
+        self.state
+            .request
+            .messages
+            .push(ModelMessage::system(system));
         self.push_dialogs();
-        self.request.messages.extend(history.iter().cloned());
+        self.state.request.messages.extend(history.iter().cloned());
         let moment = self.moment(&[]).await?;
-        if let Some(ModelMessage::User { parts }) = self.request.messages.last_mut() {
+        if let Some(ModelMessage::User { parts }) = self.state.request.messages.last_mut() {
             parts.push(Part::text(moment));
         }
         Ok(())
@@ -135,7 +152,7 @@ impl Turn {
             return;
         }
         for (place, text) in dialogs.into_iter().enumerate() {
-            self.request.messages.push(match place % 2 {
+            self.state.request.messages.push(match place % 2 {
                 0 => ModelMessage::user(text),
                 _ => ModelMessage::assistant(text),
             });
@@ -154,11 +171,11 @@ impl Turn {
         self.past = history.lies.map(|(conversation, extent)| Past {
             conversation,
             extent,
-            at: self.request.messages.len(),
+            at: self.state.request.messages.len(),
             count: history.messages.len(),
         });
         let history = history.messages.iter().cloned();
-        self.request.messages.extend(history);
+        self.state.request.messages.extend(history);
         Ok(())
     }
 
@@ -232,11 +249,7 @@ impl Turn {
     }
 
     /// Messages that came in while the turn was busy join its next round.
-    pub(crate) async fn join_new_messages(&mut self) -> Result<(), TurnError> {
-        // The first round has them all; a sub-agent is not part of the chat.
-        if self.round == 1 || self.facts.depth > 0 || self.is_returned() {
-            return Ok(());
-        }
+    pub(super) async fn join_new_messages(&mut self) -> Result<Event, TurnError> {
         let mut joining = self.rejoining();
         let arrivals = self.agent.store().log().arrivals(&self.facts.session);
         let nothing_new = arrivals.is_some() && arrivals == self.looked_at;
@@ -244,10 +257,7 @@ impl Turn {
             self.looked_at = arrivals;
             joining.extend(self.take_waiting().await?);
         }
-        if !joining.is_empty() {
-            self.push(ModelMessage::user(show(&joining)));
-        }
-        Ok(())
+        Ok(Event::Joined((!joining.is_empty()).then(|| show(&joining))))
     }
 
     /// Of the messages that joined an execution cut off since, those that this round was asked

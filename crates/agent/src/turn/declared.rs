@@ -28,6 +28,7 @@ impl Turn {
         if declared.known.is_none() {
             // Also in turns before this one.
             let made = self
+                .state
                 .request
                 .messages
                 .iter()

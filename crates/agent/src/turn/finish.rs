@@ -63,7 +63,7 @@ impl Turn {
             });
         }
         let exchange = self.exchange(&report);
-        let added = std::mem::take(&mut self.added);
+        let added = std::mem::take(&mut self.state.added);
         let kept = match self.options.companion {
             Some(_) => to_plugins_json,
             None => to_json,
@@ -75,7 +75,7 @@ impl Turn {
         }
         self.begin_now().await?;
         let end = TurnEnd {
-            calls: self.calls > 0,
+            calls: self.state.calls > 0,
             stop,
             report: &json,
             messages: &messages,
@@ -103,7 +103,7 @@ impl Turn {
 
     /// What people read while it came stays in the chat.
     fn keep_unfinished(&mut self) -> Option<Change> {
-        let text = std::mem::take(&mut self.unfinished).trim().to_owned();
+        let text = std::mem::take(&mut self.state.unfinished).trim().to_owned();
         (!text.is_empty()).then(|| Change::Unfinished {
             session: self.facts.session.clone(),
             text,
@@ -119,9 +119,9 @@ impl Turn {
     pub(super) fn report(&self, stop: Option<TurnStop>, text: String) -> TurnReport {
         TurnReport {
             turn: self.facts.turn,
-            rounds: self.round,
+            rounds: self.state.round,
             stop,
-            calls: self.calls,
+            calls: self.state.calls,
             text,
         }
     }

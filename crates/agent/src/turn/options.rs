@@ -11,7 +11,7 @@ use callgate_gate::AdHoc;
 use callgate_store::LogRole;
 use serde_json::{Value as Json, json};
 
-use super::{Returned, Turn, begin::mark_of, collect::full_name};
+use super::{Returned, Turn, TurnPlan, collect::full_name};
 use crate::{
     Agent, TurnError, TurnReport,
     history::{from_json, text_of, to_plugins_json},
@@ -141,7 +141,7 @@ impl Agent {
         let start = self.store().turns().get(report.turn).await?.start;
         let rows = self.store().log();
         let rows = rows
-            .since(&start.session, mark_of(&start.plan), 200)
+            .since(&start.session, TurnPlan::of(&start).mark, 200)
             .await?;
         if rows.iter().any(|row| row.role == LogRole::Assistant) {
             return Ok(());
@@ -247,7 +247,7 @@ impl Turn {
         let Some(companion) = self.options.companion.as_ref().filter(|c| c.sees_request) else {
             return said;
         };
-        let messages = &self.request.messages;
+        let messages = &self.state.request.messages;
         let system = match messages.first() {
             Some(ModelMessage::System { text }) => text.as_str(),
             _ => "",
@@ -311,7 +311,7 @@ impl Turn {
             kept.insert(0, Part::text(new));
         }
         let extra = crate::host::user_parts(&changed["extra_user_content_parts"]);
-        if let Some(ModelMessage::User { parts }) = self.request.messages.last_mut() {
+        if let Some(ModelMessage::User { parts }) = self.state.request.messages.last_mut() {
             let moment = parts.len().saturating_sub(1);
             parts.splice(moment..moment, extra.iter().map(|(part, _)| part.clone()));
         }
@@ -334,7 +334,7 @@ impl Turn {
     /// In place of what was said; where the whole chat is shown, beside it.
     fn change_prompt(&mut self, prompt: &str) {
         let shows_chat = self.shows_chat();
-        let Some(ModelMessage::User { parts }) = self.request.messages.last_mut() else {
+        let Some(ModelMessage::User { parts }) = self.state.request.messages.last_mut() else {
             return;
         };
         if !shows_chat {
@@ -349,7 +349,7 @@ impl Turn {
     }
 
     fn change_request(&mut self, changed: &Json, history: std::ops::Range<usize>) {
-        let messages = &mut self.request.messages;
+        let messages = &mut self.state.request.messages;
         if let Some(contexts) = changed["contexts"].as_array() {
             let contexts: Vec<ModelMessage> = contexts.iter().filter_map(from_json).collect();
             messages.splice(history, contexts);
@@ -394,7 +394,7 @@ impl Turn {
         let before = self.system_prompt();
         self.options.withheld = left_out;
         let after = self.system_prompt();
-        if let Some(ModelMessage::System { text }) = self.request.messages.first_mut() {
+        if let Some(ModelMessage::System { text }) = self.state.request.messages.first_mut() {
             *text = text.replacen(&before, &after, 1);
         }
     }

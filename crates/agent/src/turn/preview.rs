@@ -67,7 +67,8 @@ impl Agent {
         let parts = words_of(waiting);
         let (watch, cancel) = (Watch::default(), Cancel::default());
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
-        turn.begin_request(parts).await?;
+        let prepared = turn.begin_request(parts).await?;
+        turn.state.step(prepared, false);
         let tools = match mode {
             Mode::Code => {
                 turn.collect().await;

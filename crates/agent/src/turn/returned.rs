@@ -3,7 +3,7 @@
 
 use callgate_contract::{
     Allowed, FinishReason, JournalId, ModelError, ModelMessage, ModelOptions, Shared, ToolCall,
-    ToolChoice, ToolSpec, TurnStop, Usage,
+    ToolSpec, TurnStop, Usage,
 };
 use serde_json::{Value as Json, json};
 
@@ -44,12 +44,6 @@ impl Default for Returned {
     }
 }
 
-impl Returned {
-    pub(crate) fn runs(&self, call: &ToolCall) -> bool {
-        self.tools.iter().any(|tool| tool.name == call.name)
-    }
-}
-
 impl Turn {
     /// The answer is the asker's and nobody else hears it.
     pub(crate) fn is_returned(&self) -> bool {
@@ -74,39 +68,6 @@ impl Turn {
         }
     }
 
-    /// The calls that are ours to make, and whether others are left to the asker. Then all get
-    /// names that tell the turn: what comes back under them finds what was said meanwhile.
-    pub(crate) fn divided(&mut self, calls: Vec<ToolCall>) -> (Vec<ToolCall>, bool) {
-        let turn = self.facts.turn;
-        let Some(asker) = &mut self.options.returned else {
-            return (calls, false);
-        };
-        if !calls.iter().any(|call| asker.runs(call)) {
-            return (calls, false);
-        }
-        let name = |(place, call): (usize, ToolCall)| ToolCall {
-            id: format!("call_{}_{place}", turn.0.simple()),
-            ..call
-        };
-        let named: Vec<ToolCall> = calls.into_iter().enumerate().map(name).collect();
-        for message in [self.request.messages.last_mut(), self.added.last_mut()] {
-            if let Some(ModelMessage::Assistant { tool_calls, .. }) = message {
-                tool_calls.clone_from(&named);
-            }
-        }
-        let (left, ours) = named.into_iter().partition(|call| asker.runs(call));
-        asker.calls = left;
-        (ours, true)
-    }
-
-    /// A call was demanded and made: from here on the model chooses.
-    pub(crate) fn demand_is_met(&mut self) {
-        let choice = &mut self.request.options.tool_choice;
-        if matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
-            *choice = None;
-        }
-    }
-
     /// What a later request may go on from.
     pub(crate) fn exchange(&self, report: &TurnReport) -> Option<Json> {
         let asker = self.options.returned.as_ref()?;
@@ -122,14 +83,14 @@ impl Turn {
         Some(json!(Exchange {
             previous: kept.previous,
             input: kept.input,
-            added: self.added.clone(),
+            added: self.state.added.clone(),
             answer,
         }))
     }
 
     /// What came of a returned turn.
     pub(crate) fn completed(&self, report: &TurnReport) -> Completed {
-        let media = match self.request.messages.last() {
+        let media = match self.state.request.messages.last() {
             Some(ModelMessage::Assistant { media, .. }) => media.clone(),
             _ => Vec::new(),
         };
@@ -143,7 +104,7 @@ impl Turn {
             media,
             finish: asker.map(|asker| asker.finish.clone()).unwrap_or_default(),
             usage: (self.usage != Usage::default()).then_some(self.usage),
-            rounds: self.round,
+            rounds: self.state.round,
             model: self.facts.model.clone(),
         }
     }

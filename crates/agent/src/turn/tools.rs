@@ -3,14 +3,18 @@
 //! and again in one turn is refused with an explanation.
 
 use callgate_contract::{
-    Arguments, CallArguments, Effect, Kind, Method, ModelMessage, Part, Shared, ToolCall, TurnStop,
-    json,
+    Arguments, CallArguments, Effect, Kind, Method, Part, Shared, ToolCall, ToolSpec, json,
 };
 use callgate_gate::{CallError, CallRequest, Outcome};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
-use super::{Next, Turn, declared::opened};
+use super::{
+    Turn,
+    declared::opened,
+    event::{Event, ToolResult},
+    state::SAME_CALL,
+};
 use crate::{
     TurnError, host,
     record::{Answered, Refusal},
@@ -19,33 +23,9 @@ use crate::{
     watch::TurnEvent,
 };
 
-/// How often a call may be made with the same arguments in one turn before it is refused; the
-/// model is warned one call earlier.
-const SAME_CALL: usize = 4;
-
-/// What a tool call gave, as the model and the turn see it.
-pub(crate) struct ToolResult {
-    pub(crate) text: String,
-    /// Shown after all results: most models take no images in a result.
-    pub(crate) media: Vec<Part>,
-    pub(crate) ends_turn: bool,
-    suspend: bool,
-}
-
-impl ToolResult {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        ToolResult {
-            text: text.into(),
-            media: Vec::new(),
-            ends_turn: false,
-            suspend: false,
-        }
-    }
-}
-
 impl Turn {
-    pub(crate) async fn tool_round(&mut self) -> Result<Next, TurnError> {
-        let last = self.is_last_round();
+    /// The methods of a round, and how the model sees them.
+    pub(super) fn round_tools(&mut self) -> Shared<ToolSpec> {
         let (methods, tools) = match self.offered() {
             Some(offered) => offered,
             None => {
@@ -54,70 +34,45 @@ impl Turn {
                 (methods, tools)
             }
         };
-        let tools = if last {
-            let words = self.options.last_words.clone();
-            let words = words.unwrap_or_else(|| texts::LAST_ROUND_TOOLS.to_owned());
-            self.push(ModelMessage::user(words));
-            Shared::default()
-        } else {
-            self.with_own(tools)
-        };
-        let reply = match self.ask(tools).await? {
-            Ok(reply) => reply,
-            Err(none) => return Ok(self.without_reply(&none)),
-        };
-        if let Some(asker) = &mut self.options.returned {
-            asker.finish = reply.finish.clone();
-        }
-        if last {
-            return Ok(Next::end(TurnStop::Limit, reply.text));
-        }
-        if reply.tool_calls.is_empty() {
-            return Ok(Next::end(TurnStop::Answered, reply.text));
-        }
-        self.tell_text(&reply.text).await;
-        let (calls, left) = self.divided(reply.tool_calls);
+        self.round_methods = methods;
+        self.with_own(tools)
+    }
+
+    /// Makes the calls of a reply; harmless ones side by side.
+    pub(super) async fn call_all(
+        &mut self,
+        first: u64,
+        calls: Vec<ToolCall>,
+    ) -> Result<Event, TurnError> {
         let harmless = self.are_harmless(&calls);
         if harmless {
             // They have no intent that would take the reply along.
             self.agent.store().journal().flush().await?;
         }
-        let queued = self.queued();
-        let results = self.call_all(&calls, &methods, harmless).await?;
-        self.demand_is_met();
+        self.declared.opened.extend(opened(&calls));
+        let (queued, turn) = (self.queued(), &*self);
+        let one = |(sequence, call)| turn.call_one(sequence, call);
+        let numbered = (first..).zip(&calls);
+        let mut results = Vec::with_capacity(calls.len());
+        if harmless {
+            for result in join_all(numbered.map(one).collect()).await {
+                results.push(result?);
+            }
+        } else {
+            for numbered in numbered {
+                // A history must hold a result for each call, also for those not made.
+                results.push(if self.cancel.is_cancelled() {
+                    ToolResult::text(texts::STOPPED)
+                } else {
+                    one(numbered).await?
+                });
+            }
+        }
         if self.queued() != queued {
             self.agent.deliver(&self.facts.session).await;
             self.tell_said(self.facts.turn).await?;
         }
-        if results.iter().any(|result| result.suspend) && !self.cancel.is_cancelled() {
-            return Ok(Next::Suspend);
-        }
-        if left {
-            for (call, result) in calls.iter().zip(results) {
-                let mut parts = vec![Part::text(result.text)];
-                parts.extend(result.media);
-                let tool_call_id = call.id.clone();
-                self.push(ModelMessage::Tool {
-                    tool_call_id,
-                    parts,
-                });
-            }
-            return Ok(Next::end(TurnStop::Answered, reply.text));
-        }
-        let ends = results.iter().any(|result| result.ends_turn);
-        let mut media = Vec::new();
-        for (call, result) in calls.iter().zip(results) {
-            self.push(ModelMessage::tool(&call.id, result.text));
-            media.extend(result.media);
-        }
-        if !media.is_empty() {
-            self.push(ModelMessage::User { parts: media });
-        }
-        Ok(if ends {
-            Next::end(TurnStop::Answered, "")
-        } else {
-            Next::Again
-        })
+        Ok(Event::Called(results))
     }
 
     /// Another number when the session was told something since.
@@ -139,47 +94,8 @@ impl Turn {
         })
     }
 
-    /// Harmless calls run side by side.
-    async fn call_all(
-        &mut self,
-        calls: &[ToolCall],
-        methods: &[Arc<dyn Method>],
-        harmless: bool,
-    ) -> Result<Vec<ToolResult>, TurnError> {
-        let first = self.sequence + 1;
-        self.sequence += calls.len() as u64;
-        self.calls += calls.len() as u64;
-        for call in calls {
-            *self.made.entry(spelled(call)).or_default() += 1;
-        }
-        self.declared.opened.extend(opened(calls));
-        let turn = &*self;
-        let one = |(sequence, call)| turn.call_one(sequence, call, methods);
-        let numbered = (first..).zip(calls);
-        let mut results = Vec::with_capacity(calls.len());
-        if harmless {
-            for result in join_all(numbered.map(one).collect()).await {
-                results.push(result?);
-            }
-        } else {
-            for numbered in numbered {
-                // A history must hold a result for each call, also for those not made.
-                results.push(if self.cancel.is_cancelled() {
-                    ToolResult::text(texts::STOPPED)
-                } else {
-                    one(numbered).await?
-                });
-            }
-        }
-        Ok(results)
-    }
-
-    async fn call_one(
-        &self,
-        sequence: u64,
-        call: &ToolCall,
-        methods: &[Arc<dyn Method>],
-    ) -> Result<ToolResult, TurnError> {
+    async fn call_one(&self, sequence: u64, call: &ToolCall) -> Result<ToolResult, TurnError> {
+        let methods = &self.round_methods;
         let arguments = match &call.arguments {
             CallArguments::Object(arguments) => arguments.clone(),
             // Deliberately unlike upstream, which would run the tool with no arguments at all.
@@ -190,7 +106,7 @@ impl Turn {
         if self.is_withheld(&call.name) {
             return Ok(ToolResult::text(texts::unknown_tool(&call.name, methods)));
         }
-        let repeated = self.times_made(call);
+        let repeated = self.state.times_made(call);
         if repeated >= SAME_CALL {
             return Ok(ToolResult::text(texts::REPEATED_CALL));
         }
@@ -315,22 +231,6 @@ impl Turn {
             suspend: false,
         })
     }
-
-    /// How often this turn has made the same call before.
-    fn times_made(&self, call: &ToolCall) -> usize {
-        let times = self.made.get(&spelled(call)).copied();
-        // The call itself is counted already.
-        times.unwrap_or_default().saturating_sub(1)
-    }
-}
-
-/// A call as it is compared with others.
-fn spelled(call: &ToolCall) -> String {
-    let arguments = match &call.arguments {
-        CallArguments::Object(arguments) => serde_json::to_string(arguments),
-        CallArguments::Malformed(text) => serde_json::to_string(text),
-    };
-    format!("{} {}", call.name, arguments.unwrap_or_default())
 }
 
 /// All futures at once, results in their order.

@@ -75,14 +75,14 @@ impl Agent {
 
 impl Turn {
     async fn embed(&mut self, texts: Vec<String>) -> Result<Embeddings, NoVectors> {
-        self.round += 1;
+        self.state.round += 1;
         let said: Vec<ModelMessage> = texts.iter().map(ModelMessage::user).collect();
         let kept = if self.agent.settings().keep_requests {
             serde_json::to_value(ModelRequest::new(said)).ok()
         } else {
             None
         };
-        let (turn, round) = (self.facts.turn, self.round);
+        let (turn, round) = (self.facts.turn, self.state.round);
         let turns = self.agent.store().turns();
         let recorded = turns.asked(turn, round, kept.as_ref()).await;
         recorded.map_err(crate::TurnError::from)?;

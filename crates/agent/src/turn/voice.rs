@@ -124,7 +124,7 @@ impl Turn {
             asker.voice.begin();
         }
         self.watch.tell(TurnEvent::Round {
-            number: self.round,
+            number: self.state.round,
             mode: self.facts.mode,
         });
     }

@@ -1,0 +1,36 @@
+//! [`TurnPlan`]: what a turn was begun with, beside the columns of its row. Written once; a turn that goes
+//! on elsewhere or later goes on with it.
+
+use callgate_contract::Part;
+use callgate_store::TurnStart;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct TurnPlan {
+    /// What to answer.
+    pub(crate) parts: Vec<Part>,
+    /// The newest log row when it began: what is newer was said in it.
+    pub(crate) mark: i64,
+    /// Its answer is a plugin's to send.
+    pub(crate) handed_over: bool,
+    /// At most so many, where the plugin that asked said so.
+    pub(crate) rounds: Option<u32>,
+    /// Its answer goes back to whoever asked, and with the asker the turn is gone.
+    pub(crate) returned: bool,
+    /// Of a turn without rounds: the command that it carries out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<String>,
+}
+
+impl TurnPlan {
+    /// Of an erased one, as if nothing had been asked.
+    pub(crate) fn of(start: &TurnStart) -> Self {
+        serde_json::from_value(start.plan.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn to_json(&self) -> Json {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
