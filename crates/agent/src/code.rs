@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener, RunFolders, RunSpec,
-    Sandbox, Stop,
+    BoxFuture, Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener,
+    RunFolders, RunSpec, Sandbox, Stop,
 };
 use callgate_gate::{CallError, Gate};
 use callgate_store::{
@@ -38,9 +38,14 @@ pub struct Task {
     /// Sees calls as they are answered.
     pub watch: Watch,
     pub cancel: Cancel,
+    /// Told when the code has put a message on its way, which need not wait for the end of the run.
+    pub sent: Option<SentListener>,
     /// The turn and round the code was written in.
     pub turn: Option<(JournalId, u32)>,
 }
+
+/// The code goes on once it has returned.
+pub type SentListener = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl Task {
     pub fn new(code: impl Into<String>) -> Self {
@@ -50,6 +55,7 @@ impl Task {
             output: None,
             watch: Watch::default(),
             cancel: Cancel::default(),
+            sent: None,
             turn: None,
         }
     }
@@ -108,7 +114,7 @@ impl Coder {
         output: Option<OutputListener>,
     ) -> Result<RunReport, RunError> {
         let watch = Watch::default();
-        self.resume_within(id, output, watch, None).await
+        self.resume_within(id, output, watch, None, None).await
     }
 
     /// The same within a turn that goes on: with the turn's budget, and stopped with it.
@@ -118,6 +124,7 @@ impl Coder {
         output: Option<OutputListener>,
         watch: Watch,
         budget: Option<Budget>,
+        sent: Option<SentListener>,
     ) -> Result<RunReport, RunError> {
         let journal = self.store.journal();
         let Run {
@@ -144,6 +151,7 @@ impl Coder {
         let mut task = Task::new(code);
         task.output = output;
         task.watch = watch;
+        task.sent = sent;
         let budget = budget.unwrap_or_else(|| Budget::new(self.limits.calls, MESSAGES));
         task.cancel = budget.cancel().child_token();
         let caller = caller_of(start, budget);
@@ -220,7 +228,8 @@ impl Coder {
             output: task.output,
             cancel: task.cancel,
         };
-        let follower = Follower::new(self.gate.clone(), caller, recorded, task.watch);
+        let sent = task.sent.map(|sent| (self.store.clone(), sent));
+        let follower = Follower::new(self.gate.clone(), caller, recorded, task.watch, sent);
         let host = follower.clone();
         let span = tracing::info_span!("run", run = %id.0, stop = Empty);
         // Calls are answered on the run's own thread, which knows nothing of where it began.

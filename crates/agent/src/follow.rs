@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use callgate_contract::{Caller, CodeCall, CodeReply, Kind, Stop, json};
 use callgate_gate::{CallError, CallRequest, Gate, Outcome};
-use callgate_store::{RecordedCall, StoreError};
+use callgate_store::{RecordedCall, Store, StoreError};
 use parking_lot::Mutex;
 
 use crate::{
+    code::SentListener,
     record::{Answered, Record, Refusal},
     report::{CallReport, Observation},
     watch::{TurnEvent, Watch},
@@ -17,6 +18,8 @@ use crate::{
 pub(crate) struct Follower {
     record: Record,
     watch: Watch,
+    /// Where messages are queued, and who is told of one.
+    sent: Option<(Store, SentListener)>,
     /// Calls come one at a time, but each from a future of its own: a mutex, never held across an
     /// await.
     progress: Mutex<Progress>,
@@ -37,10 +40,12 @@ impl Follower {
         caller: Caller,
         recorded: Vec<RecordedCall>,
         watch: Watch,
+        sent: Option<(Store, SentListener)>,
     ) -> Arc<Self> {
         Arc::new(Follower {
             record: Record::new(gate, caller, recorded),
             watch,
+            sent,
             progress: Mutex::default(),
         })
     }
@@ -56,7 +61,8 @@ impl Follower {
             threaded: call.threaded,
             progress: self.watch.progress(call.sequence, &call.method),
         };
-        match self.record.call(request, None).await {
+        let queued = self.queued();
+        let reply = match self.record.call(request, None).await {
             Ok(Answered {
                 outcome, replayed, ..
             }) => {
@@ -69,7 +75,18 @@ impl Follower {
             }
             Err(Refusal::Call(error)) => self.refuse(report, &error),
             Err(Refusal::Diverged(why)) => self.diverge(&why),
+        };
+        if let Some((_, tell)) = &self.sent
+            && self.queued() != queued
+        {
+            tell().await;
         }
+        reply
+    }
+
+    fn queued(&self) -> Option<u64> {
+        let (store, _) = self.sent.as_ref()?;
+        Some(store.outbox().queued(&self.record.caller.session))
     }
 
     fn accept(&self, mut report: CallReport, outcome: Outcome) -> CodeReply {

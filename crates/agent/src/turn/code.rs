@@ -1,6 +1,8 @@
 //! A round of code mode: the answer is read as Python, the Python runs, its stop decides what
 //! follows.
 
+use std::sync::Arc;
+
 use callgate_contract::{Part, Stop};
 use callgate_store::Run;
 
@@ -8,7 +10,9 @@ use super::{
     Turn,
     event::{Event, RunOutcome},
 };
-use crate::{Observation, RunError, RunReport, Task, TurnError, texts, watch::TurnEvent};
+use crate::{
+    Observation, RunError, RunReport, Task, TurnError, code::SentListener, texts, watch::TurnEvent,
+};
 
 impl Turn {
     pub(super) async fn run_code(&mut self, code: String) -> Result<Event, TurnError> {
@@ -48,7 +52,10 @@ impl Turn {
                 None => {
                     let (id, budget) = (run.start.id, self.caller.grant.budget.clone());
                     let watch = self.watch.clone();
-                    coder.resume_within(id, None, watch, Some(budget)).await
+                    let sent = Some(self.sent());
+                    coder
+                        .resume_within(id, None, watch, Some(budget), sent)
+                        .await
                 }
             },
             None => {
@@ -57,6 +64,7 @@ impl Turn {
                 let mut task = Task::new(code);
                 task.turn = Some((self.facts.turn, self.state.round));
                 task.cancel = self.cancel.clone();
+                task.sent = Some(self.sent());
                 task.output = self.watch.output();
                 task.watch = self.watch.clone();
                 coder.run(caller, task).await
@@ -68,6 +76,15 @@ impl Turn {
             Err(error) => return Err(error.into()),
         };
         Ok(Ok(report))
+    }
+
+    /// What code says reaches people before its next line.
+    fn sent(&self) -> SentListener {
+        let (agent, session) = (self.agent.clone(), self.facts.session.clone());
+        Arc::new(move || {
+            let (agent, session) = (agent.clone(), session.clone());
+            Box::pin(async move { agent.deliver(&session).await })
+        })
     }
 
     pub(super) fn recorded_run(&self, round: u32) -> Option<&Run> {

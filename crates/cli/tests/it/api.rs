@@ -461,3 +461,25 @@ fn a_message_over_http_costs_few_statements_and_three_commits() {
     assert!(statements <= 17 * MESSAGES, "{statements} statements");
     assert!(commits <= 4 * MESSAGES, "{commits} commits");
 }
+
+#[test]
+fn what_code_says_is_heard_while_it_goes_on() {
+    let code = "send_message('early')\nimport time\ntime.sleep(2)\nsend_message('late')";
+    let site = Site::start(
+        "",
+        &[json!({ "content": format!("```python\n{code}\n```") })],
+    );
+    let mut events = Events::open(&site, "/api/events?topics=turns&session=web:FriendMessage:ann");
+    let saying = json!({ "text": "go on", "wait": false });
+    site.post(&format!("{SESSION}/messages"), saying);
+    let mut heard = Vec::new();
+    while heard.len() < 2 {
+        let event = events.next()["event"].take();
+        if event["type"] == "message" {
+            let said = event.to_string();
+            let turns = site.read("/api/turns?limit=1");
+            heard.push((said.contains("early"), turns["items"][0]["stop"].is_null()));
+        }
+    }
+    assert_eq!(heard[0], (true, true), "it was said while the turn ran");
+}
