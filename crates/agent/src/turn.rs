@@ -16,6 +16,8 @@ mod options;
 pub(crate) mod plan;
 mod preview;
 mod returned;
+#[cfg(test)]
+mod simulation;
 mod spoken;
 mod state;
 mod tools;

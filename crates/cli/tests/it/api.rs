@@ -469,14 +469,17 @@ fn what_code_says_is_heard_while_it_goes_on() {
         "",
         &[json!({ "content": format!("```python\n{code}\n```") })],
     );
-    let mut events = Events::open(&site, "/api/events?topics=turns&session=web:FriendMessage:ann");
+    let mut events = Events::open(
+        &site,
+        "/api/events?topics=turns&session=web:FriendMessage:ann",
+    );
     let saying = json!({ "text": "go on", "wait": false });
     site.post(&format!("{SESSION}/messages"), saying);
     let mut heard = Vec::new();
     while heard.len() < 2 {
-        let event = events.next()["event"].take();
-        if event["type"] == "message" {
-            let said = event.to_string();
+        let said = events.next()["event"]["message"].take();
+        if !said.is_null() {
+            let said = said.to_string();
             let turns = site.read("/api/turns?limit=1");
             heard.push((said.contains("early"), turns["items"][0]["stop"].is_null()));
         }
