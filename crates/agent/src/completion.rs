@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use crate::{
     Agent, Override, Parent, TurnAsk, TurnError, Watch,
-    turn::{Known, Returned, Told, TurnOptions},
+    turn::{Returned, SessionContext, Told, TurnOptions},
 };
 
 /// What is asked.
@@ -132,7 +132,7 @@ impl Agent {
             },
             watch: asked.watch,
             cancel: asked.cancel,
-            known: Known::default(),
+            known: SessionContext::default(),
         };
         let (report, turn) = self.loop_of(ask).await?;
         Ok(turn.completed(&report))

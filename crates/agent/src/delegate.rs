@@ -15,7 +15,7 @@ use callgate_store::Persona;
 use crate::{
     Agent, Parent, TurnAsk, TurnError, Watch,
     nested::{cancel_below, to_the_end},
-    turn::{Known, TurnOptions},
+    turn::{SessionContext, TurnOptions},
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -98,7 +98,7 @@ impl Agent {
             options: TurnOptions::default(),
             watch: Watch::default(),
             cancel: cancel.clone(),
-            known: Known::default(),
+            known: SessionContext::default(),
         };
         let agent = self.clone();
         // Boxed: a turn may call an agent, whose turn may call an agent.

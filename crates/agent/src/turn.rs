@@ -81,19 +81,19 @@ pub struct TurnAsk {
     pub(crate) options: TurnOptions,
     pub watch: Watch,
     pub cancel: Cancel,
-    pub(crate) known: Known,
+    pub(crate) known: SessionContext,
 }
 
 /// What is known of the session when a turn begins, so that nobody need look.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct SessionContext {
     /// What the user is called there.
     pub(crate) nickname: Option<String>,
     pub(crate) surroundings: Surroundings,
 }
 
 /// A turn that is not on record yet: it is with its first round.
-struct Unbegun {
+struct PendingStart {
     lease: Option<Lease>,
     start: TurnStart,
     rows: Vec<i64>,
@@ -129,50 +129,71 @@ pub(crate) struct Turn {
     pub(crate) model: NamedModel,
     pub(crate) watch: Watch,
     pub(crate) cancel: Cancel,
-    /// Of an execution that was cut off.
-    recorded_rounds: VecDeque<Round>,
-    recorded_runs: Vec<Run>,
-    /// Messages that had joined that execution, oldest first.
+    earlier: EarlierExecution,
+    /// Answers calls of tool mode; code has a record for each run.
+    pub(crate) record: Record,
+    pub(crate) options: TurnOptions,
+    context: RequestContext,
+    pub(crate) progress: TurnProgress,
+    /// `None` where nothing of it is on record, or all of it.
+    work: Option<Work>,
+    unbegun: Option<PendingStart>,
+}
+
+/// What an execution that was cut off has left.
+#[derive(Default)]
+struct EarlierExecution {
+    rounds: VecDeque<Round>,
+    runs: Vec<Run>,
+    /// Messages that had joined it, oldest first.
     joined: Vec<LogRow>,
     /// What listeners had changed in it, by place.
     altered: BTreeMap<String, Json>,
-    /// Answers calls of tool mode; code has a record for each run.
-    pub(crate) record: Record,
+    /// Its answer was a plugin's to send.
+    handed_over: bool,
+}
+
+/// What requests are made of.
+#[derive(Default)]
+struct RequestContext {
+    session: SessionContext,
     history: Option<History>,
     /// Where the history in the request lies, if it is a conversation's.
     past: Option<Past>,
-    pub(crate) options: TurnOptions,
-    /// Of an execution cut off whose answer was a plugin's to send.
-    was_handed_over: bool,
-    /// Of all rounds asked now.
-    pub(crate) usage: Usage,
     /// The last round that was kept, if what follows can be kept by what it adds.
     asked: Option<Asked>,
     declared: Declared,
-    /// The session's arrivals when somebody last looked for messages that join.
-    looked_at: Option<u64>,
     /// What this round may call.
-    round_methods: Vec<Arc<dyn Method>>,
-    /// There was no room to ask the model.
-    refused: bool,
+    methods: Vec<Arc<dyn Method>>,
     /// What listeners said for this round.
     contribution: Contribution,
+}
+
+/// How far this execution has come.
+pub(crate) struct TurnProgress {
+    /// Of all rounds asked now.
+    pub(crate) usage: Usage,
+    /// The session's arrivals when somebody last looked for messages that join.
+    looked_at: Option<u64>,
+    /// There was no room to ask the model.
+    refused: bool,
     /// The newest log row when the turn began: what is newer was said in this turn, also by an
     /// execution that was cut off.
-    pub(crate) log_mark: i64,
+    log_mark: i64,
     began: Instant,
-    /// `None` where nothing of it is on record, or all of it.
-    work: Option<Work>,
-    unbegun: Option<Unbegun>,
-    known: Known,
 }
 
 impl Turn {
     async fn run(&mut self, parts: Vec<Part>) -> Result<TurnReport, TurnError> {
         let mut event = self.begin_request(parts).await?;
+        let (mut round, mut of_round) = (0, Span::none());
         loop {
             let action = self.state.step(event, self.cancel.is_cancelled());
-            let span = tracing::debug_span!("round", round = self.state.round);
+            if round != self.state.round {
+                round = self.state.round;
+                of_round = tracing::debug_span!("round", round);
+            }
+            let span = of_round.clone();
             event = match action {
                 Action::Join => self.join_new_messages().await?,
                 Action::Ask { last } => self.ask(last).instrument(span).await?,

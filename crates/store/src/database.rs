@@ -102,7 +102,7 @@ impl Database {
 
     /// Writes what is buffered, unless another write took it along.
     pub(crate) async fn flush_scheduled(&self) -> Result<(), StoreError> {
-        self.buffer.is_scheduled_no_more();
+        self.buffer.begin_scheduled_flush();
         if self.buffer.is_written() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use super::{Arrived, Override, lease::Leased, sessions::Answering};
 use crate::{
     Agent, TurnAsk, TurnError, Watch,
     compact::Asker,
-    turn::{Known, TurnOptions, words_of},
+    turn::{SessionContext, TurnOptions, words_of},
 };
 
 /// Why a turn begins.
@@ -194,7 +194,7 @@ impl Agent {
             options: trigger.options,
             watch: trigger.watch,
             cancel: trigger.cancel,
-            known: Known {
+            known: SessionContext {
                 nickname,
                 surroundings,
             },

@@ -13,7 +13,7 @@ use crate::{
     language::Language,
     nested::{cancel_below, to_the_end},
     texts,
-    turn::{Companion, Known, NoReply, TurnOptions},
+    turn::{Companion, NoReply, SessionContext, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -64,7 +64,7 @@ impl Agent {
             },
             watch: Watch::default(),
             cancel: cancel.clone(),
-            known: Known::default(),
+            known: SessionContext::default(),
         };
         let agent = self.clone();
         let asked = async move { agent.ask_once(ask, request).await };

@@ -18,7 +18,7 @@ use crate::{
     arrival::TurnTrigger,
     history::to_json,
     nested::{cancel_below, to_the_end},
-    turn::{Companion, Known, Turn, TurnOptions},
+    turn::{Companion, SessionContext, Turn, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -172,7 +172,7 @@ impl Agent {
             },
             watch: Watch::default(),
             cancel: cancel.clone(),
-            known: Known::default(),
+            known: SessionContext::default(),
         };
         let agent = self.clone();
         let looped = async move {
@@ -358,7 +358,7 @@ fn loop_result(report: &TurnReport, turn: &Turn) -> Json {
         "text": report.text,
         "reasoning": reasoning,
         "tool_calls": [],
-        "usage": turn.usage,
+        "usage": turn.progress.usage,
         "messages": messages.iter().map(to_json).collect::<Vec<_>>(),
         "ended": ended,
         "steps": report.rounds,

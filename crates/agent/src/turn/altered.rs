@@ -25,7 +25,7 @@ pub(crate) fn result_of(sequence: u64) -> String {
 impl Turn {
     /// What it was made of in the execution that is on record.
     pub(super) fn altered<T: DeserializeOwned>(&self, place: &str) -> Option<T> {
-        let made = self.altered.get(place)?;
+        let made = self.earlier.altered.get(place)?;
         serde_json::from_value(made.clone()).ok()
     }
 
@@ -37,7 +37,7 @@ impl Turn {
 
     /// The execution on record has come to a later round.
     fn is_past(&self) -> bool {
-        let next = self.recorded_rounds.front();
+        let next = self.earlier.rounds.front();
         next.is_some_and(|next| next.number > self.state.round)
     }
 

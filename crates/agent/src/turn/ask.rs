@@ -8,7 +8,7 @@ use callgate_contract::{
 use serde_json::Value as Json;
 use tracing::{Instrument, field::Empty};
 
-use super::{Turn, Unbegun, budget::is_cut_short, event::Event};
+use super::{PendingStart, Turn, budget::is_cut_short, event::Event};
 use crate::{TurnError, asked::Asked, host, parts, spending::Need, texts};
 
 /// Why a round has no reply.
@@ -65,7 +65,7 @@ impl Turn {
         Event::Unanswered {
             stop,
             text,
-            asked: !std::mem::take(&mut self.refused),
+            asked: !std::mem::take(&mut self.progress.refused),
             unfinished: std::mem::take(&mut self.state.unfinished),
         }
     }
@@ -87,16 +87,16 @@ impl Turn {
     }
 
     pub(crate) fn is_recorded(&self, round: u32) -> bool {
-        let next = self.recorded_rounds.front();
+        let next = self.earlier.rounds.front();
         next.is_some_and(|next| next.number == round && next.answer.is_some())
     }
 
     fn recorded_reply(&mut self) -> Option<ModelReply> {
-        let next = self.recorded_rounds.front()?;
+        let next = self.earlier.rounds.front()?;
         if next.number != self.state.round {
             return None;
         }
-        let answer = self.recorded_rounds.pop_front()?.answer?;
+        let answer = self.earlier.rounds.pop_front()?.answer?;
         serde_json::from_value(answer.reply).ok()
     }
 
@@ -112,7 +112,7 @@ impl Turn {
         let limit = match self.admit(&model, || Need::of(&request)).await? {
             Ok(limit) => limit,
             Err(reason) => {
-                self.refused = true;
+                self.progress.refused = true;
                 return Ok(Err(if self.cancel.is_cancelled() {
                     NoReply::Cancelled
                 } else {
@@ -127,7 +127,7 @@ impl Turn {
         };
         let turns = self.agent.store().turns();
         match self.unbegun.take() {
-            Some(Unbegun { lease, start, rows }) => {
+            Some(PendingStart { lease, start, rows }) => {
                 turns
                     .begin_asking(lease.as_ref(), &start, &rows, kept.as_ref())
                     .await?;
@@ -157,10 +157,10 @@ impl Turn {
         if let Some(usage) = reply.usage {
             span.record("input_tokens", usage.input);
             span.record("output_tokens", usage.output);
-            self.usage = if self.usage == Usage::default() {
+            self.progress.usage = if self.progress.usage == Usage::default() {
                 usage
             } else {
-                self.usage.plus(usage)
+                self.progress.usage.plus(usage)
             };
         }
         let json = serde_json::to_value(&reply).unwrap_or_default();
@@ -211,15 +211,15 @@ impl Turn {
 
     /// The request as the journal keeps it.
     fn kept(&mut self, model: &NamedModel, request: &ModelRequest, altered: bool) -> Option<Json> {
-        let before = self.asked.take();
+        let before = self.context.asked.take();
         if altered {
             return serde_json::to_value(request).ok();
         }
-        self.asked = Some(Asked::of(&model.id, request));
+        self.context.asked = Some(Asked::of(&model.id, request));
         let grown = before.and_then(|before| before.grown(&model.id, request));
         // One that was changed on its way to the model is no longer the same list.
         let as_it_is = request.messages.is_same(&self.state.request.messages);
-        let past = self.past.as_ref().filter(|_| as_it_is);
+        let past = self.context.past.as_ref().filter(|_| as_it_is);
         grown
             .or_else(|| past?.left_out(request))
             .or_else(|| serde_json::to_value(request).ok())

@@ -1,21 +1,16 @@
 //! How a turn begins, anew or from its record.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Cancel, Contribution, Grant, JournalId, Mode, Surface, TurnFacts,
-    Usage,
+    Allowed, Budget, Caller, Cancel, Grant, JournalId, Mode, Surface, TurnFacts, Usage,
 };
 use callgate_store::{Lease, Persona, StoreError, TurnStart};
 use tracing::Instrument;
 
 use super::{
-    Known, Turn, TurnAsk, TurnOptions, TurnPlan, TurnReport, Unbegun, budget,
-    declared::Declared,
+    EarlierExecution, PendingStart, RequestContext, Turn, TurnAsk, TurnOptions, TurnPlan,
+    TurnProgress, TurnReport, budget,
     state::{TurnRules, TurnState},
 };
 use crate::{
@@ -108,7 +103,7 @@ impl Agent {
             .to_json(),
         };
         let work = self.works_on_turn(&start.session, id);
-        let unbegun = Unbegun {
+        let unbegun = PendingStart {
             lease: lease.cloned(),
             start: start.clone(),
             rows: ask.rows,
@@ -131,10 +126,10 @@ impl Agent {
             ask.cancel,
         );
         let brought = ask.options.history.clone().map(History::from);
-        turn.history = brought.or(ask.history);
+        turn.context.history = brought.or(ask.history);
         turn.work = Some(work);
         turn.unbegun = Some(unbegun);
-        turn.known = ask.known;
+        turn.context.session = ask.known;
         turn.options = ask.options;
         turn.state.rules = turn.rules();
         if turn.is_seen() {
@@ -200,13 +195,13 @@ impl Agent {
         let _running = answering.runs(&cancel, &start.user);
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.work = Some(work);
-        turn.was_handed_over = plan.handed_over;
+        turn.earlier.handed_over = plan.handed_over;
         turn.options.rounds = plan.rounds;
         turn.state.rules = turn.rules();
-        turn.recorded_rounds = rounds.into();
-        turn.recorded_runs = runs;
-        turn.joined = newer;
-        turn.altered = turns.altered(id).await?;
+        turn.earlier.rounds = rounds.into();
+        turn.earlier.runs = runs;
+        turn.earlier.joined = newer;
+        turn.earlier.altered = turns.altered(id).await?;
         turn.record = Record::new(self.gate().clone(), turn.caller.clone(), calls);
         let span = turn.span();
         turn.run(plan.parts).instrument(span).await
@@ -226,7 +221,7 @@ impl Turn {
     /// Puts the turn on record, if it is not.
     pub(super) async fn begin_now(&mut self) -> Result<(), TurnError> {
         if let Some(unbegun) = self.unbegun.take() {
-            let Unbegun { lease, start, rows } = unbegun;
+            let PendingStart { lease, start, rows } = unbegun;
             let turns = self.agent.store().turns();
             turns.begin_under(lease.as_ref(), &start, &rows).await?;
         }
@@ -293,8 +288,6 @@ impl Turn {
                 returned: None,
                 joins: facts.depth == 0,
             }),
-            round_methods: Vec::new(),
-            refused: false,
             agent,
             facts,
             caller,
@@ -302,24 +295,18 @@ impl Turn {
             model,
             watch,
             cancel,
-            recorded_rounds: VecDeque::new(),
-            recorded_runs: Vec::new(),
-            joined: Vec::new(),
-            altered: BTreeMap::new(),
-            history: None,
-            past: None,
+            earlier: EarlierExecution::default(),
             options: TurnOptions::default(),
-            was_handed_over: false,
-            usage: Usage::default(),
-            asked: None,
-            declared: Declared::default(),
-            looked_at: None,
-            contribution: Contribution::default(),
-            log_mark,
-            began: Instant::now(),
+            context: RequestContext::default(),
+            progress: TurnProgress {
+                usage: Usage::default(),
+                looked_at: None,
+                refused: false,
+                log_mark,
+                began: Instant::now(),
+            },
             work: None,
             unbegun: None,
-            known: Known::default(),
         }
     }
 

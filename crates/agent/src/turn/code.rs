@@ -89,7 +89,7 @@ impl Turn {
 
     pub(super) fn recorded_run(&self, round: u32) -> Option<&Run> {
         let of_round = |run: &&Run| run.start.turn.is_some_and(|(_, number)| number == round);
-        self.recorded_runs.iter().find(of_round)
+        self.earlier.runs.iter().find(of_round)
     }
 
     /// In full up to the cap; what is beyond it can be read as a file.

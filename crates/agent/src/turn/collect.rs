@@ -12,23 +12,23 @@ use super::Turn;
 impl Turn {
     /// Asks the listeners anew: what they say holds for one round.
     pub(crate) async fn collect(&mut self) {
-        self.contribution = Default::default();
+        self.context.contribution = Default::default();
         for listener in self.agent.listeners(Points::COLLECT) {
             let more = listener.collect(&self.facts).await;
-            self.contribution.prompt.extend(more.prompt);
-            self.contribution.hidden.extend(more.hidden);
+            self.context.contribution.prompt.extend(more.prompt);
+            self.context.contribution.hidden.extend(more.hidden);
         }
     }
 
     pub(crate) fn contribute(&self, request: &mut ModelRequest) {
-        if !self.contribution.hidden.is_empty()
+        if !self.context.contribution.hidden.is_empty()
             && let Some(ModelMessage::System { text }) = request.messages.first_mut()
         {
             // Around it may stand what a plugin added.
             let usual = self.system_prompt_of(&self.caller_without(&self.options.withheld));
             *text = text.replacen(&usual, &self.system_prompt(), 1);
         }
-        let texts = self.contribution.prompt.iter();
+        let texts = self.context.contribution.prompt.iter();
         let texts: Vec<String> = texts
             .filter(|(_, text)| !text.trim().is_empty())
             .map(|(plugin, text)| format!("## {plugin}\n{text}"))
@@ -47,7 +47,11 @@ impl Turn {
 
     /// On whose behalf this round acts: the turn's caller, without what is hidden.
     pub(crate) fn round_caller(&self) -> Caller {
-        let hidden = [&self.options.withheld[..], &self.contribution.hidden[..]].concat();
+        let hidden = [
+            &self.options.withheld[..],
+            &self.context.contribution.hidden[..],
+        ]
+        .concat();
         self.caller_without(&hidden)
     }
 

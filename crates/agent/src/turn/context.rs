@@ -48,7 +48,7 @@ impl Turn {
         let shows_chat = self.shows_chat();
         let rows = if shows_chat {
             self.own(self.rows(ROWS).await?).await?
-        } else if self.known.nickname.is_some() {
+        } else if self.context.session.nickname.is_some() {
             Vec::new()
         } else {
             self.rows(NEWEST).await?
@@ -90,7 +90,7 @@ impl Turn {
 
     /// With the history alone, after a persona's own words where there is one.
     async fn begin_bare(&mut self) -> Result<(), TurnError> {
-        let history = self.history.take().unwrap_or_default().messages;
+        let history = self.context.history.take().unwrap_or_default().messages;
         if self.persona.is_none() {
             self.state.request.messages = history;
             return Ok(());
@@ -116,7 +116,7 @@ impl Turn {
 
     /// Of a turn that goes on: exactly what its first round was asked, up to the first reply.
     fn recorded_request(&self) -> Option<Vec<ModelMessage>> {
-        let first = self.recorded_rounds.front()?;
+        let first = self.earlier.rounds.front()?;
         let messages = first.request.as_ref()?.get("messages")?.clone();
         serde_json::from_value(messages).ok()
     }
@@ -160,7 +160,7 @@ impl Turn {
     }
 
     async fn push_history(&mut self) -> Result<(), TurnError> {
-        let history = match (self.history.take(), self.facts.conversation) {
+        let history = match (self.context.history.take(), self.facts.conversation) {
             (Some(history), _) => history,
             (None, None) => return Ok(()),
             (None, Some(id)) => match self.agent.store().conversations().get(id).await? {
@@ -168,7 +168,7 @@ impl Turn {
                 None => return Ok(()),
             },
         };
-        self.past = history.lies.map(|(conversation, extent)| Past {
+        self.context.past = history.lies.map(|(conversation, extent)| Past {
             conversation,
             extent,
             at: self.state.request.messages.len(),
@@ -192,7 +192,7 @@ impl Turn {
         let Some(conversation) = self.facts.conversation else {
             return Ok(rows);
         };
-        if !self.known.surroundings.others {
+        if !self.context.session.surroundings.others {
             return Ok(rows);
         }
         let store = self.agent.store();
@@ -219,7 +219,7 @@ impl Turn {
     }
 
     async fn moment(&self, rows: &[LogRow]) -> Result<String, TurnError> {
-        let notes: Vec<StoredNote> = if self.known.surroundings.notes {
+        let notes: Vec<StoredNote> = if self.context.session.surroundings.notes {
             self.agent.store().notes().list(&self.facts.session).await?
         } else {
             Vec::new()
@@ -238,7 +238,7 @@ impl Turn {
             session: &self.facts.session,
             user: Person {
                 id: &self.facts.user,
-                nickname: match (&self.known.nickname, sender.next()) {
+                nickname: match (&self.context.session.nickname, sender.next()) {
                     (Some(nickname), _) => nickname,
                     (None, sender) => sender.map_or("", |sender| &sender.name),
                 },
@@ -252,9 +252,9 @@ impl Turn {
     pub(super) async fn join_new_messages(&mut self) -> Result<Event, TurnError> {
         let mut joining = self.rejoining();
         let arrivals = self.agent.store().log().arrivals(&self.facts.session);
-        let nothing_new = arrivals.is_some() && arrivals == self.looked_at;
+        let nothing_new = arrivals.is_some() && arrivals == self.progress.looked_at;
         if !self.has_recorded_reply() && !nothing_new {
-            self.looked_at = arrivals;
+            self.progress.looked_at = arrivals;
             joining.extend(self.take_waiting().await?);
         }
         Ok(Event::Joined((!joining.is_empty()).then(|| show(&joining))))
@@ -263,14 +263,17 @@ impl Turn {
     /// Of the messages that joined an execution cut off since, those that this round was asked
     /// with; all that are left where the round has no reply yet.
     fn rejoining(&mut self) -> Vec<LogRow> {
-        let asked_at = match self.recorded_rounds.front() {
+        let asked_at = match self.earlier.rounds.front() {
             Some(round) if self.has_recorded_reply() => Some(round.asked_at),
             _ => None,
         };
         let later = |row: &LogRow| asked_at.is_some_and(|asked_at| row.at > asked_at);
-        let upto = self.joined.iter().position(later);
-        let rest = self.joined.split_off(upto.unwrap_or(self.joined.len()));
-        std::mem::replace(&mut self.joined, rest)
+        let upto = self.earlier.joined.iter().position(later);
+        let rest = self
+            .earlier
+            .joined
+            .split_off(upto.unwrap_or(self.earlier.joined.len()));
+        std::mem::replace(&mut self.earlier.joined, rest)
     }
 
     async fn take_waiting(&self) -> Result<Vec<LogRow>, TurnError> {

@@ -24,7 +24,7 @@ pub(crate) struct Declared {
 impl Turn {
     /// What the model may call in this round.
     pub(crate) fn declared(&mut self, methods: &[Arc<dyn Method>]) -> Shared<ToolSpec> {
-        let declared = &mut self.declared;
+        let declared = &mut self.context.declared;
         if declared.known.is_none() {
             // Also in turns before this one.
             let made = self

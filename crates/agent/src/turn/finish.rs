@@ -19,7 +19,7 @@ impl Turn {
         let store = self.agent.store();
         let rows = store
             .log()
-            .since(&self.facts.session, self.log_mark, 200)
+            .since(&self.facts.session, self.progress.log_mark, 200)
             .await?;
         let said = |row: &LogRow| row.role == LogRole::Assistant;
         Ok(rows.iter().any(said))
@@ -80,7 +80,7 @@ impl Turn {
             report: &json,
             messages: &messages,
             changes: &changes,
-            elapsed: self.began.elapsed(),
+            elapsed: self.progress.began.elapsed(),
         };
         let turns = self.agent.store().turns();
         let last = turns.finish(self.facts.turn, end).await?;
@@ -113,7 +113,7 @@ impl Turn {
     /// Somebody else sends the answer, or has done so before a crash.
     async fn is_delivered(&self, stop: TurnStop, answer: &[Part]) -> Result<bool, TurnError> {
         let is_taken = self.hand_over(stop, answer).await;
-        Ok(is_taken || self.was_handed_over && self.has_spoken().await?)
+        Ok(is_taken || self.earlier.handed_over && self.has_spoken().await?)
     }
 
     pub(super) fn report(&self, stop: Option<TurnStop>, text: String) -> TurnReport {

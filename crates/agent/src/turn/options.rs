@@ -275,7 +275,7 @@ impl Turn {
             }
             Ok(changed) => {
                 // From here on it may be another history.
-                self.past = None;
+                self.context.past = None;
                 let kept = self.change_words(said, &changed);
                 self.change_request(&changed, begin..end);
                 kept

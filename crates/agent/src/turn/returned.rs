@@ -103,7 +103,7 @@ impl Turn {
             calls: asker.map(|asker| asker.calls.clone()).unwrap_or_default(),
             media,
             finish: asker.map(|asker| asker.finish.clone()).unwrap_or_default(),
-            usage: (self.usage != Usage::default()).then_some(self.usage),
+            usage: (self.progress.usage != Usage::default()).then_some(self.progress.usage),
             rounds: self.state.round,
             model: self.facts.model.clone(),
         }

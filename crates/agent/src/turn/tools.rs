@@ -34,7 +34,7 @@ impl Turn {
                 (methods, tools)
             }
         };
-        self.round_methods = methods;
+        self.context.methods = methods;
         self.with_own(tools)
     }
 
@@ -49,7 +49,7 @@ impl Turn {
             // They have no intent that would take the reply along.
             self.agent.store().journal().flush().await?;
         }
-        self.declared.opened.extend(opened(&calls));
+        self.context.declared.opened.extend(opened(&calls));
         let (queued, turn) = (self.queued(), &*self);
         let one = |(sequence, call)| turn.call_one(sequence, call);
         let numbered = (first..).zip(&calls);
@@ -95,7 +95,7 @@ impl Turn {
     }
 
     async fn call_one(&self, sequence: u64, call: &ToolCall) -> Result<ToolResult, TurnError> {
-        let methods = &self.round_methods;
+        let methods = &self.context.methods;
         let arguments = match &call.arguments {
             CallArguments::Object(arguments) => arguments.clone(),
             // Deliberately unlike upstream, which would run the tool with no arguments at all.

@@ -6,7 +6,7 @@ use callgate_contract::{
     TurnStop,
 };
 
-use super::{Known, Parent, Returned, Turn, TurnAsk, TurnOptions};
+use super::{Parent, Returned, SessionContext, Turn, TurnAsk, TurnOptions};
 use crate::{Agent, NoVectors, Watch, language::Language, spending::Need, texts};
 
 /// What is asked.
@@ -46,7 +46,7 @@ impl Agent {
             },
             watch: Watch::default(),
             cancel: Cancel::default(),
-            known: Known::default(),
+            known: SessionContext::default(),
         };
         let _going = self.sessions().under_way.enter();
         let mut turn = self.begin(ask).await?;

@@ -173,9 +173,11 @@ impl Turn {
         };
         let log = self.agent.store().log();
         let session = &self.facts.session;
-        let said = log.said_in(session, journal, self.log_mark).await?;
+        let said = log
+            .said_in(session, journal, self.progress.log_mark)
+            .await?;
         if let Some(last) = said.last() {
-            self.log_mark = last.id;
+            self.progress.log_mark = last.id;
         }
         for row in said {
             let text = {

@@ -91,7 +91,7 @@ impl Buffer {
         !std::mem::replace(&mut self.0.lock().scheduled, true)
     }
 
-    pub(crate) fn is_scheduled_no_more(&self) {
+    pub(crate) fn begin_scheduled_flush(&self) {
         self.0.lock().scheduled = false;
     }
 
