@@ -13,20 +13,12 @@ use callgate_store::{
 use serde_json::json;
 
 use crate::{
-    Agent, TurnError, Watch, amount, compact::Asker, history::text_of, in_flight::Work, texts,
-    turn::TurnPlan,
+    Agent, TurnError, Watch, amount, compact::Asker, history::text_of, in_flight::Work,
+    language::Language, texts, turn::TurnPlan,
 };
 
-const HELP: &str = "/new  begin a new conversation
-/reset  forget what was said in this one
-/compact  summarise it
-/stop  stop what is being done now
-/persona [NAME]  show or choose who answers
-/model [ID]  show or choose the model
-/stats  what this conversation has cost
-/approve N [always], /deny N [always]  answer a question of the gate (administrators)
-/help  this text
-In a group, what changes the conversation for everybody is for administrators; /stop stops your own turn.";
+/// Newest rows among which the person's own tell their language.
+const NEWEST: u32 = 50;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -184,7 +176,8 @@ impl Agent {
             Command::Answer { id: Some(id), .. } if start.role == Role::Operator => Some(*id),
             _ => None,
         };
-        let text = match self.carry_out(command, start).await {
+        let language = self.language_in(start).await?;
+        let text = match self.carry_out(command, start, language).await {
             Ok(text) => text,
             Err(error) if error.is_temporary() => return Err(error),
             Err(error) => error.to_string(),
@@ -211,23 +204,42 @@ impl Agent {
             }
     }
 
-    async fn carry_out(&self, command: Command, start: &TurnStart) -> Result<String, TurnError> {
+    /// Of whoever gave the command: a command itself is the same in every language, so that what its
+    /// giver last said decides.
+    async fn language_in(&self, start: &TurnStart) -> Result<Language, TurnError> {
+        let command = TurnPlan::of(start).command.unwrap_or_default();
+        if Language::of(&command) != Language::default() {
+            return Ok(Language::of(&command));
+        }
+        let rows = self.store().log().list(&start.session, NEWEST).await?;
+        let is_theirs = |row: &&LogRow| {
+            let sender = row.sender.as_ref();
+            sender.is_some_and(|sender| sender.id == start.user)
+                && Command::read(&row.parts).is_none()
+        };
+        let last = rows.iter().rev().find(is_theirs);
+        Ok(last.map_or_else(Language::default, |row| Language::of_parts(&row.parts)))
+    }
+
+    async fn carry_out(
+        &self,
+        command: Command,
+        start: &TurnStart,
+        language: Language,
+    ) -> Result<String, TurnError> {
         if !self.is_permitted(&command, start) {
-            let user = &start.user;
-            return Ok(format!(
-                "Only administrators can do that here; {user} is not one."
-            ));
+            return Ok(texts::administrators_only(language, &start.user));
         }
         let session = &start.session;
         let conversations = self.store().conversations();
         match command {
-            Command::Help => Ok(HELP.to_owned()),
+            Command::Help => Ok(texts::help(language).into()),
             Command::New => {
                 conversations
                     .create(session, NewConversation::default())
                     .await?;
                 self.tell_reset(session).await;
-                Ok("A new conversation begins.".into())
+                Ok(texts::new_conversation(language).into())
             }
             Command::Reset => {
                 let update = ConversationUpdate {
@@ -236,7 +248,7 @@ impl Agent {
                 };
                 conversations.update(session, None, update).await?;
                 self.tell_reset(session).await;
-                Ok("Forgotten.".into())
+                Ok(texts::forgotten(language).into())
             }
             Command::Compact => {
                 let conversation = self.conversation(session).await?;
@@ -246,39 +258,28 @@ impl Agent {
                     user: &start.user,
                     cancel: &cancel,
                 };
-                if self.compact(&conversation, persona.as_ref(), asker).await? {
-                    Ok("Summarised.".into())
-                } else {
-                    Ok("There is nothing to summarise yet.".into())
-                }
+                let done = self.compact(&conversation, persona.as_ref(), asker).await?;
+                Ok(texts::summarised(language, done).into())
             }
-            Command::Stop => Ok(if self.stop(session) {
-                "Stopped.".into()
-            } else {
-                "Nothing is being done.".into()
-            }),
-            Command::Persona(name) => self.choose_persona(session, name).await,
-            Command::Model(id) => self.choose_model(session, id).await,
+            Command::Stop => Ok(texts::stopped(language, self.stop(session)).into()),
+            Command::Persona(name) => self.choose_persona(session, name, language).await,
+            Command::Model(id) => self.choose_model(session, id, language).await,
             Command::Stats => {
                 let conversation = self.conversation(session).await?;
                 let scope = Scope::Conversation(conversation.id);
                 let spent = self.store().turns().spent(scope).await?;
-                let money = match (spent.money, spent.unpriced) {
-                    (None, _) => String::new(),
-                    (Some(money), 0) => format!(", {} spent", amount(money)),
-                    (Some(money), _) => format!(", at least {} spent", amount(money)),
+                let money = spent.money.map(amount);
+                let cost = texts::Cost {
+                    tokens_in: spent.tokens_in,
+                    tokens_out: spent.tokens_out,
+                    calls: spent.calls,
+                    seconds: Duration::from_millis(spent.millis).as_secs_f64(),
+                    money: money.as_deref(),
+                    at_least: spent.unpriced > 0,
                 };
-                Ok(format!(
-                    "This conversation: {} tokens in, {} out, {} calls, {:.0} s{money}.",
-                    spent.tokens_in,
-                    spent.tokens_out,
-                    spent.calls,
-                    Duration::from_millis(spent.millis).as_secs_f64()
-                ))
+                Ok(texts::cost(language, &cost))
             }
-            Command::Answer { id: None, .. } => {
-                Ok("Say which one: /approve N or /deny N. The question names its number.".into())
-            }
+            Command::Answer { id: None, .. } => Ok(texts::which_approval(language).into()),
             Command::Answer {
                 id: Some(id),
                 decision,
@@ -288,10 +289,7 @@ impl Agent {
                 let who = format!("{}:{}", session.platform(), start.user);
                 let gate = self.gate();
                 gate.answer_as(Some(&who), id, decision, always).await?;
-                Ok(match decision {
-                    Decision::Allow => "Allowed.".into(),
-                    Decision::Deny => "Denied.".into(),
-                })
+                Ok(texts::answered(language, decision == Decision::Allow).into())
             }
         }
     }
@@ -306,15 +304,13 @@ impl Agent {
         &self,
         session: &SessionKey,
         name: Option<String>,
+        language: Language,
     ) -> Result<String, TurnError> {
         let personas = self.store().personas();
         let Some(name) = name else {
             let now = personas.default(Some(session)).await?.name;
             let all: Vec<String> = personas.list().await?.into_iter().map(|p| p.name).collect();
-            return Ok(format!(
-                "{now} answers. There are: default, {}",
-                all.join(", ")
-            ));
+            return Ok(texts::persona_is(language, &now, &all));
         };
         if name != "default" {
             personas.get(&name).await?;
@@ -324,13 +320,14 @@ impl Agent {
         settings
             .change_session(session, |settings| settings.persona = chosen)
             .await?;
-        Ok(format!("{name} answers from now on."))
+        Ok(texts::persona_chosen(language, &name))
     }
 
     async fn choose_model(
         &self,
         session: &SessionKey,
         id: Option<String>,
+        language: Language,
     ) -> Result<String, TurnError> {
         let settings = self.store().settings();
         let ids = || {
@@ -340,15 +337,15 @@ impl Agent {
         let Some(id) = id else {
             let choice = settings.session(session).await?.value.model;
             let now = &self.models().choose(choice.as_deref()).id;
-            return Ok(format!("The model is {now}. There are: {}", ids()));
+            return Ok(texts::model_is(language, now, &ids()));
         };
         if self.models().get(&id).is_none() {
-            return Ok(format!("There is no model '{id}'. There are: {}", ids()));
+            return Ok(texts::no_model(language, &id, &ids()));
         }
         let chosen = Some(id.clone());
         settings
             .change_session(session, |settings| settings.model = chosen)
             .await?;
-        Ok(format!("The model is {id} from now on."))
+        Ok(texts::model_chosen(language, &id))
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::{
     Agent, TurnError,
+    language::Language,
     recall::History,
     spending::{Need, Spender},
 };
@@ -37,6 +38,7 @@ impl Asker<'_> {
                 ..Payer::default()
             },
             stopped: self.cancel.clone(),
+            language: Language::default(),
         }
     }
 }

@@ -23,6 +23,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     Agent, TurnError,
+    language::Language,
     settings::{Allowance, Budgets},
 };
 use holds::Held;
@@ -42,6 +43,8 @@ pub(crate) struct Spender {
     pub(crate) payer: Payer,
     /// Nobody wants the answer any more.
     pub(crate) stopped: Cancel,
+    /// Of whoever is told where there is no room.
+    pub(crate) language: Language,
 }
 
 impl Spender {
@@ -52,6 +55,7 @@ impl Spender {
             conversation: None,
             payer: caller.grant.budget.payer().clone(),
             stopped: caller.grant.budget.cancel().clone(),
+            language: Language::default(),
         }
     }
 
@@ -68,42 +72,37 @@ impl Spender {
     fn limits(&self, agent: &Agent) -> Vec<Limit<'_>> {
         let budgets = agent.settings().budgets.clone();
         let since = midnight();
-        let (user, session) = (&self.user, &self.session);
+        let (user, session, language) = (&self.user, &self.session, self.language);
         let mut limits = vec![
             Limit {
-                whose: "you today",
                 key: "user_day",
-                remedy: "More can be spent after midnight UTC",
+                language,
                 scope: Scope::User { user, since },
                 allowance: budgets.user_day,
             },
             Limit {
-                whose: "this chat today",
                 key: "session_day",
-                remedy: "More can be spent after midnight UTC",
+                language,
                 scope: Scope::Session { session, since },
                 allowance: budgets.session_day,
             },
             Limit {
-                whose: "everybody today",
                 key: "day",
-                remedy: "More can be spent after midnight UTC",
+                language,
                 scope: Scope::Everyone { since },
                 allowance: budgets.day,
             },
         ];
         limits.extend(self.conversation.map(|id| Limit {
-            whose: "this conversation",
             key: "conversation",
-            remedy: "Begin another with /new",
+            language,
             scope: Scope::Conversation(id),
             allowance: budgets.conversation,
         }));
         // Of a sub-agent the turn that began it all: its limits hold for the whole tree.
         limits.extend(self.payer.root.map(|turn| Limit {
-            whose: "this turn",
             key: "turn",
-            remedy: "Ask for less at once",
+            language,
             scope: Scope::Turn(turn),
             allowance: budgets.turn,
         }));

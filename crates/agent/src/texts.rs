@@ -1,10 +1,14 @@
 //! What the agent itself says, in one place: to people in their language, to models in English.
 
+mod budgets;
+mod commands;
+
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{Method, ModelError, Stop};
 use callgate_gate::CallError;
 
+pub(crate) use self::{budgets::*, commands::*};
 use crate::language::Language::{self, Chinese, English};
 
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \

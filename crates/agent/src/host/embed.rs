@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::{failed, gone, hosted, value};
 use crate::{
     Agent, TurnError,
+    language::Language,
     spending::{Need, Spender},
 };
 
@@ -75,6 +76,7 @@ impl Agent {
             conversation: None,
             payer,
             stopped: Cancel::default(),
+            language: Language::default(),
         };
         let need = || Need::of_texts(&texts);
         let admitted = self.admit(&spender, model, need).await?;

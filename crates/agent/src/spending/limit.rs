@@ -1,8 +1,6 @@
 //! Limits in numbers and in words: whether what is left holds a request, how long its answer may
 //! get, and what a user is told where it does not.
 
-use std::fmt::Write;
-
 use callgate_contract::{ModelRequest, Price, Usage};
 use callgate_store::{Scope, Spent};
 
@@ -10,7 +8,12 @@ use super::{
     amount,
     holds::{Held, Hold},
 };
-use crate::{settings::Allowance, tokens};
+use crate::{
+    language::Language,
+    settings::Allowance,
+    texts::{self, BudgetName},
+    tokens,
+};
 
 /// So much of an answer counts as spent while it is written. It may get longer; but if all that it
 /// may take were held, one request would hold a whole budget.
@@ -136,10 +139,10 @@ pub(super) fn tightest(
 
 /// What may be spent by whom.
 pub(super) struct Limit<'a> {
-    pub(super) whose: &'static str,
     /// How the settings begin that hold it.
     pub(super) key: &'static str,
-    pub(super) remedy: &'static str,
+    /// Of whoever is told of it.
+    pub(super) language: Language,
     pub(super) scope: Scope<'a>,
     pub(super) allowance: Allowance,
 }
@@ -213,57 +216,36 @@ impl Limit<'_> {
         }
     }
 
-    fn room(&self, unit: &str, tokens: u64) -> Room {
-        let (whose, remedy) = (self.whose, self.remedy(unit));
-        let reached = format!(
-            "The budget of {unit} for {whose} was used up in the middle of the answer. {remedy}"
-        );
+    fn room(&self, unit: &'static str, tokens: u64) -> Room {
+        let reached = texts::budget_reached(self.name(unit));
         Room { tokens, reached }
     }
 
-    fn too_little(&self, unit: &str, left: &str, takes: &str) -> String {
-        let (whose, remedy) = (self.whose, self.remedy(unit));
-        format!(
-            "The budget of {unit} for {whose} has {left} left, and this request could take {takes} \
-             with the shortest answer. It was not made. {remedy}"
-        )
+    fn too_little(&self, unit: &'static str, left: &str, takes: &str) -> String {
+        texts::budget_too_small(self.name(unit), left, takes)
     }
 
     fn unpriced(&self, model: &str) -> String {
-        let (whose, key) = (self.whose, self.key);
-        format!(
-            "The price of the model '{model}' is not known, so it is not asked within the budget of \
-             money for {whose} (budget.{key}_money). Have the operator give it a `price` in \
-             models.list; one that costs nothing has the price {{ input = 0 }}."
-        )
+        texts::price_unknown(self.name("money"), model)
     }
 
-    fn remedy(&self, unit: &str) -> String {
-        let (remedy, key) = (self.remedy, self.key);
-        format!("{remedy}, or have the operator raise budget.{key}_{unit}.")
+    fn name(&self, unit: &'static str) -> BudgetName {
+        BudgetName {
+            language: self.language,
+            key: self.key,
+            unit,
+        }
     }
 
     fn told(&self, over: Over, spent: Spent) -> String {
-        let (what, unit) = match over {
-            Over::Tokens => ("tokens", "tokens"),
-            Over::Calls => ("calls", "calls"),
-            Over::Time => ("time", "seconds"),
-            Over::Money(_) => ("money", "money"),
+        let (unit, limit) = match over {
+            Over::Tokens => ("tokens", None),
+            Over::Calls => ("calls", None),
+            Over::Time => ("seconds", None),
+            Over::Money(limit) => ("money", Some(amount(limit))),
         };
-        let mut text = format!("The budget of {what} for {} is used up", self.whose);
-        if let Over::Money(limit) = over {
-            let spent = amount(spent.money.unwrap_or(0));
-            // Writing to a string cannot fail.
-            let _ = write!(text, ": {spent} of {} are spent", amount(limit));
-        }
-        if matches!(over, Over::Money(_)) && spent.unpriced > 0 {
-            let requests = match spent.unpriced {
-                1 => "1 request".to_owned(),
-                count => format!("{count} requests"),
-            };
-            let _ = write!(text, ", and {requests} whose price is not known");
-        }
-        let _ = write!(text, ". {}", self.remedy(unit));
-        text
+        let paid = amount(spent.money.unwrap_or(0));
+        let money = limit.as_deref().map(|limit| (paid.as_str(), limit));
+        texts::budget_used_up(self.name(unit), money, spent.unpriced)
     }
 }

@@ -54,6 +54,7 @@ impl Turn {
     fn spender(&self) -> Spender {
         Spender {
             conversation: self.facts.conversation,
+            language: self.state.language(),
             ..Spender::of(&self.caller)
         }
     }

@@ -42,6 +42,28 @@ async fn commands_are_answered_and_stay_out_of_the_conversation() {
 }
 
 #[tokio::test]
+async fn commands_answer_in_the_language_that_their_giver_speaks() {
+    let home = Home::sqlite();
+    let model = Scripted::default().says("你好。").says("Hello.");
+    let stage = Stage::new(home.open().await, model);
+    stage.hears("你好").await;
+    for (command, expected) in [
+        ("/help", "开始新的对话"),
+        ("/model", "现在的模型是 script"),
+        ("/stop", "现在没有在做什么"),
+        ("/stats", "这段对话"),
+        ("/approve 1", "只有管理员"),
+    ] {
+        stage.hears(command).await;
+        let last = stage.sent().pop().unwrap();
+        assert!(last.contains(expected), "{command}: {last}");
+    }
+    stage.hears("hello").await;
+    stage.hears("/stop").await;
+    assert_eq!(stage.sent().pop().unwrap(), "Nothing is being done.");
+}
+
+#[tokio::test]
 async fn a_message_delivered_twice_is_one_message() {
     let home = Home::sqlite();
     let stage = Stage::new(home.open().await, Scripted::default().says("Once."));

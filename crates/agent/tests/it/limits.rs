@@ -49,6 +49,22 @@ async fn a_budget_is_asked_before_each_round() {
 }
 
 #[tokio::test]
+async fn a_refusal_is_in_the_language_of_the_message() {
+    let home = Home::sqlite();
+    let mut few = settings();
+    few.budgets.turn = Allowance {
+        calls: Some(1),
+        ..Allowance::default()
+    };
+    let model = Scripted::default().calls(&[("look", "a")]).says("never");
+    let stage = Stage::with(home.open().await, model, Default::default(), few);
+    let arrived = stage.hears_from("ann", "看看吧", Some(Mode::Tools)).await;
+    assert_eq!(stop(&arrived), Some(TurnStop::Budget));
+    let told = "这一轮的调用次数预算用完了。一次少要求一些，或请管理者调高 budget.turn_calls。";
+    assert_eq!(stage.sent(), [told]);
+}
+
+#[tokio::test]
 async fn a_user_who_has_spent_the_day_is_told_so() {
     let home = Home::sqlite();
     let mut few = settings();
