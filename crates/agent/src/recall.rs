@@ -39,19 +39,19 @@ pub(crate) struct Histories(Mutex<StoredNote>);
 
 #[derive(Default)]
 struct StoredNote {
-    entries: HashMap<ConversationId, Entry>,
+    entries: HashMap<ConversationId, CachedHistory>,
     tokens: usize,
     uses: u64,
 }
 
-struct Entry {
+struct CachedHistory {
     extent: (u64, u64),
     history: History,
     used: u64,
 }
 
 impl Histories {
-    fn take(&self, id: ConversationId) -> Option<Entry> {
+    fn take(&self, id: ConversationId) -> Option<CachedHistory> {
         let mut kept = self.0.lock();
         let entry = kept.entries.remove(&id)?;
         kept.tokens -= entry.history.tokens;
@@ -76,7 +76,7 @@ impl Histories {
         let mut kept = self.0.lock();
         kept.uses += 1;
         kept.tokens += history.tokens;
-        let entry = Entry {
+        let entry = CachedHistory {
             extent,
             history,
             used: kept.uses,
@@ -115,7 +115,7 @@ impl Agent {
     async fn read_on(
         &self,
         conversation: &Conversation,
-        entry: Entry,
+        entry: CachedHistory,
     ) -> Result<((u64, u64), History), TurnError> {
         let conversations = self.store().conversations();
         let (first, last) = entry.extent;

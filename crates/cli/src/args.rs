@@ -88,11 +88,11 @@ pub enum Command {
     Serve(Serve),
     Chat(Chat),
     Send(Send),
-    Run(Run),
-    Call(Call),
+    Run(RunArguments),
+    Call(CallArguments),
     Methods(Methods),
-    Approval(Approval),
-    Sandbox(Sandbox),
+    Approval(ApprovalArguments),
+    Sandbox(SandboxArguments),
     Doctor(Doctor),
     Demo(Demo),
     Session(Session),
@@ -100,10 +100,10 @@ pub enum Command {
     Prompt(Prompt),
     Model(Model),
     Cost(Cost),
-    Key(Key),
-    Client(Client),
+    Key(KeyArguments),
+    Client(ClientArguments),
     Plugin(Plugin),
-    Mcp(Mcp),
+    Mcp(McpArguments),
 }
 
 /// Run Python in the sandbox, with the methods it may call
@@ -120,7 +120,7 @@ Examples:
   echo 'print(now(\"Asia/Tokyo\"))' | callgate run -
   callgate run job.py --session onebot:GroupMessage:42 --timeout 300 --json"
 )]
-pub struct Run {
+pub struct RunArguments {
     /// The code; - reads it from standard input
     pub file: PathBuf,
     #[command(flatten)]
@@ -153,7 +153,7 @@ Examples:
   callgate call now
   callgate call now --args '[\"Europe/Berlin\"]'
   callgate call remember --args '{\"name\": \"tea\", \"text\": \"Green, no sugar.\"}'")]
-pub struct Call {
+pub struct CallArguments {
     /// A name such as now, or in full: builtin/now
     pub method: String,
     /// A JSON object by name, or an array by position
@@ -180,7 +180,7 @@ pub struct Methods {
 ///
 /// Which methods are asked about is set by approval.ask in callgate.toml.
 #[derive(Debug, Args)]
-pub struct Approval {
+pub struct ApprovalArguments {
     #[command(subcommand)]
     pub command: ApprovalCommand,
 }
@@ -194,9 +194,9 @@ pub enum ApprovalCommand {
         all: bool,
     },
     /// Let the call be made; a run that stopped to wait for it is continued now
-    Allow(Answer),
+    Allow(AnswerArguments),
     /// Refuse the call; a run that stopped to wait for it is continued now and gets an error
-    Deny(Answer),
+    Deny(AnswerArguments),
     /// The standing answers that --always left, with who gave them and when
     Rules,
     /// Take a standing answer back: the next call is asked about again
@@ -207,7 +207,7 @@ pub enum ApprovalCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct Answer {
+pub struct AnswerArguments {
     /// The number `callgate approval list` shows
     pub id: i64,
     /// Answer the same from now on, for this method in this chat
@@ -217,7 +217,7 @@ pub struct Answer {
 
 /// Python packages for the code in the sandbox
 #[derive(Debug, Args)]
-pub struct Sandbox {
+pub struct SandboxArguments {
     #[command(subcommand)]
     pub command: SandboxCommand,
 }
@@ -267,7 +267,7 @@ Examples:
   claude mcp add callgate -- callgate --data /path/to/data mcp
   callgate mcp list"
 )]
-pub struct Mcp {
+pub struct McpArguments {
     #[command(subcommand)]
     pub command: Option<McpCommand>,
 }
@@ -280,7 +280,7 @@ pub enum McpCommand {
 
 /// Keys for remote clients, the APIs and the page
 #[derive(Debug, Args)]
-pub struct Key {
+pub struct KeyArguments {
     #[command(subcommand)]
     pub command: KeyCommand,
 }
@@ -318,7 +318,7 @@ Examples:
 /// of SillyTavern does. Until you approve it, it can do next to nothing.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
-pub struct Client {
+pub struct ClientArguments {
     #[command(subcommand)]
     pub command: ClientCommand,
 }

@@ -46,9 +46,9 @@ type Outcome<T> = Result<Body<T>, Problem>;
 
 /// Clones share everything.
 #[derive(Clone)]
-pub struct Api(Arc<Shared>);
+pub struct Api(Arc<ApiState>);
 
-struct Shared {
+struct ApiState {
     service: Service,
     rates: Rates,
     tickets: Tickets,
@@ -58,7 +58,7 @@ struct Shared {
 impl Api {
     pub fn new(service: Service) -> Self {
         service.logs().attach(service.live().clone());
-        Api(Arc::new(Shared {
+        Api(Arc::new(ApiState {
             health: Health::new(service.store().clone()),
             service,
             rates: Rates::default(),

@@ -1,10 +1,10 @@
-//! [`Counts`]: how much is asked of the database, for the operator's metrics and for tests that hold the
+//! [`DatabaseCounters`]: how much is asked of the database, for the operator's metrics and for tests that hold the
 //! cost of a message.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct DatabaseCounters {
     statements: AtomicU64,
     commits: AtomicU64,
 }
@@ -18,7 +18,7 @@ pub struct StatementCounts {
     pub commits: u64,
 }
 
-impl Counts {
+impl DatabaseCounters {
     pub(crate) fn stated(&self) {
         self.statements.fetch_add(1, Ordering::Relaxed);
     }

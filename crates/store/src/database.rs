@@ -9,7 +9,7 @@ use tokio_postgres::Config;
 use crate::{
     DatabaseError, Durability, StoreError,
     arrivals::Arrivals,
-    counts::Counts,
+    counts::DatabaseCounters,
     instance::Instance,
     job::job,
     journal::Buffer,
@@ -23,7 +23,7 @@ use crate::{
 
 pub(crate) struct Database {
     pub(crate) engine: Engine,
-    pub(crate) counts: Arc<Counts>,
+    pub(crate) counts: Arc<DatabaseCounters>,
     /// What is not yet written; shared with the writes that take it along.
     pub(crate) buffer: Arc<Buffer>,
     pub(crate) arrivals: Arrivals,
@@ -49,7 +49,7 @@ impl Engine {
     pub(crate) fn open(
         address: Address,
         durability: Durability,
-        counts: &Arc<Counts>,
+        counts: &Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let counts = Arc::clone(counts);
         Ok(match address {

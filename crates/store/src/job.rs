@@ -32,7 +32,7 @@ struct Closure<F, T> {
 }
 
 /// The job, and where its answer comes in. What is in `buffer` when it runs is written first.
-pub(crate) fn job<T, F>(buffer: Option<Arc<Buffer>>, work: F) -> (Box<dyn Job>, Answer<T>)
+pub(crate) fn job<T, F>(buffer: Option<Arc<Buffer>>, work: F) -> (Box<dyn Job>, JobAnswer<T>)
 where
     T: Send + 'static,
     F: FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send + 'static,
@@ -46,12 +46,12 @@ where
         result: None,
         waiting,
     };
-    (Box::new(job), Answer(answer))
+    (Box::new(job), JobAnswer(answer))
 }
 
-pub(crate) struct Answer<T>(oneshot::Receiver<Result<T, StoreError>>);
+pub(crate) struct JobAnswer<T>(oneshot::Receiver<Result<T, StoreError>>);
 
-impl<T> Answer<T> {
+impl<T> JobAnswer<T> {
     pub(crate) async fn get(self) -> Result<T, StoreError> {
         // Dropped unanswered when the process ends.
         self.0.await.unwrap_or(Err(DatabaseError::Closed.into()))

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use callgate_contract::{Change, JournalId, Stop};
 use serde_json::Value as Json;
 
-pub(crate) use self::buffer::{Buffer, Reply, Taken};
+pub(crate) use self::buffer::{Buffer, PendingReply, Taken};
 pub(crate) use self::rows::clock_bytes;
 pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio_postgres::Config;
 
 use self::connection::{Access, PostgresConnection};
-use crate::{DatabaseError, Durability, counts::Counts, job::Job};
+use crate::{DatabaseError, Durability, counts::DatabaseCounters, job::Job};
 
 const READERS: usize = 4;
 
@@ -28,7 +28,7 @@ impl Postgres {
     pub(crate) fn open(
         config: Config,
         durability: Durability,
-        counts: Arc<Counts>,
+        counts: Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let connection = |access| {
             PostgresConnection::new(config.clone(), access, durability, Arc::clone(&counts))

@@ -20,7 +20,7 @@ use std::{
 use parking_lot::Mutex;
 
 use self::{connection::SqliteConnection, housekeeping::Housekeeper, queue::Queue};
-use crate::{DatabaseError, Durability, StoreError, counts::Counts, job::Job, tx::Tx};
+use crate::{DatabaseError, Durability, StoreError, counts::DatabaseCounters, job::Job, tx::Tx};
 
 /// Readers that are kept open while nobody reads.
 const IDLE_READERS: usize = 4;
@@ -38,7 +38,7 @@ pub(crate) struct Sqlite {
     queue: Arc<Queue>,
     /// Held for a push or a pop.
     readers: Mutex<Vec<SqliteConnection>>,
-    counts: Arc<Counts>,
+    counts: Arc<DatabaseCounters>,
     commits: AtomicU64,
     housekeeper: Housekeeper,
 }
@@ -47,7 +47,7 @@ impl Sqlite {
     pub(crate) fn open(
         path: PathBuf,
         durability: Durability,
-        counts: Arc<Counts>,
+        counts: Arc<DatabaseCounters>,
     ) -> Result<Arc<Self>, DatabaseError> {
         let writer = SqliteConnection::writer(&path, durability, Arc::clone(&counts))?;
         let sqlite = Arc::new(Sqlite {

@@ -21,7 +21,7 @@ use crate::{
     Charge, Journal, Lease, StoreError, approvals, changes, conversations,
     costs::UsageColumns,
     crash_point,
-    journal::Reply,
+    journal::PendingReply,
     log, row,
     tx::{Tx, parameters},
 };
@@ -135,8 +135,8 @@ impl Turns<'_> {
         self.0.database.buffer.push_reply(reply);
     }
 
-    fn reply(&self, turn: JournalId, number: u32, reply: &Json, charge: &Charge) -> Reply {
-        Reply {
+    fn reply(&self, turn: JournalId, number: u32, reply: &Json, charge: &Charge) -> PendingReply {
+        PendingReply {
             turn,
             number,
             reply: reply.to_string(),
@@ -263,8 +263,8 @@ fn ask(
 }
 
 /// False if the round was never asked, has a reply, or is another instance's by now.
-pub(crate) fn write_reply(tx: &mut dyn Tx, reply: &Reply) -> Result<bool, StoreError> {
-    let Reply { turn, number, .. } = *reply;
+pub(crate) fn write_reply(tx: &mut dyn Tx, reply: &PendingReply) -> Result<bool, StoreError> {
+    let PendingReply { turn, number, .. } = *reply;
     let (charge, usage) = (&reply.charge, UsageColumns::of(&reply.charge));
     Ok(tx.writes_one(
         "UPDATE model_request SET reply = ?3, reply_hash = ?4, answered_at = ?5, model = ?6,

@@ -63,7 +63,7 @@ pub(super) fn agent_loop(agent: &Agent) -> Function {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Run {
+struct TurnRunArguments {
     /// None is where the plugin acts.
     #[serde(default)]
     session: Option<String>,
@@ -73,7 +73,7 @@ struct Run {
     #[serde(default, rename = "ref")]
     reference: Json,
     #[serde(default)]
-    request: Option<Request>,
+    request: Option<LoopRequest>,
     /// `request`: it is shown before it is asked.
     #[serde(default)]
     hooks: Vec<String>,
@@ -94,7 +94,7 @@ struct Run {
 /// What is left out is as usual.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
-struct Request {
+struct LoopRequest {
     /// The plugin's own request, not the message's: answered in tool mode.
     own: bool,
     prompt: Option<String>,
@@ -114,7 +114,7 @@ struct Request {
 
 pub(super) fn turn_run(agent: &Agent) -> Function {
     let agent = agent.downgrade();
-    let handler = move |call: Call, asked: Run| {
+    let handler = move |call: Call, asked: TurnRunArguments| {
         let agent = agent.upgrade();
         async move { agent.ok_or_else(gone)?.turn_run(call, asked).await }
     };
@@ -183,7 +183,7 @@ impl Agent {
         value(to_the_end(cancel, Box::pin(looped)).await?)
     }
 
-    async fn turn_run(&self, call: Call, asked: Run) -> Result<Value, MethodError> {
+    async fn turn_run(&self, call: Call, asked: TurnRunArguments) -> Result<Value, MethodError> {
         let session = session(&call, asked.session.as_deref())?;
         let row = match asked.row {
             Some(id) => Some(row(self, &call, id).await?),
@@ -308,7 +308,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(super::LONG)
 }
 
-fn options(reference: Json, request: &Request, peer: Peer) -> Result<TurnOptions, MethodError> {
+fn options(reference: Json, request: &LoopRequest, peer: Peer) -> Result<TurnOptions, MethodError> {
     let tools = match &request.tools {
         Some(tools) => Some(offered(tools, &peer, &reference)?),
         None => None,

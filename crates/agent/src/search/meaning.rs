@@ -30,10 +30,10 @@ type Vector = Arc<[f32]>;
 
 /// Clones share everything. Without an agent bound to it, or a model configured, it knows nothing.
 #[derive(Clone, Default)]
-pub struct Meanings(Arc<Shared>);
+pub struct Meanings(Arc<MeaningState>);
 
 #[derive(Default)]
-struct Shared {
+struct MeaningState {
     /// Bound once models are known, which is after methods are registered.
     agent: OnceLock<WeakAgent>,
     /// A mutex held for a look or an insertion.
@@ -95,7 +95,7 @@ impl Meanings {
     }
 }
 
-impl Shared {
+impl MeaningState {
     fn is_resting(&self) -> bool {
         let until = self.kept.lock().resting_until;
         until.is_some_and(|until| Instant::now() < until)
@@ -104,7 +104,7 @@ impl Shared {
 
 /// One search, on its way to the model and back.
 struct Asking {
-    shared: Arc<Shared>,
+    shared: Arc<MeaningState>,
     agent: Agent,
     model: NamedModel,
     spender: Spender,

@@ -41,8 +41,8 @@ pub(super) fn terms(text: &str) -> Vec<(String, f32)> {
     }
     for run in runs(&text) {
         match run {
-            Run::Spaced(word) => spaced(&word, &mut found),
-            Run::Unspaced(characters) => unspaced(&characters, &mut found),
+            CharacterRun::Spaced(word) => spaced(&word, &mut found),
+            CharacterRun::Unspaced(characters) => unspaced(&characters, &mut found),
         }
     }
     found
@@ -103,13 +103,13 @@ fn concepts(word: &str) -> impl Iterator<Item = (String, f32)> {
         .map(move |number| (format!("#{number}"), weight))
 }
 
-enum Run {
+enum CharacterRun {
     Spaced(String),
     Unspaced(Vec<char>),
 }
 
 /// Words in lower case, split at every border: `getHTTPPage_2` is `get`, `http`, `page`, `2`.
-fn runs(text: &str) -> Vec<Run> {
+fn runs(text: &str) -> Vec<CharacterRun> {
     let mut runs = Vec::new();
     let mut word = String::new();
     let mut characters: Vec<char> = Vec::new();
@@ -118,7 +118,7 @@ fn runs(text: &str) -> Vec<Run> {
     while let Some(c) = letters.next() {
         let unspaced = is_unspaced(c);
         if !unspaced && !characters.is_empty() {
-            runs.push(Run::Unspaced(std::mem::take(&mut characters)));
+            runs.push(CharacterRun::Unspaced(std::mem::take(&mut characters)));
         }
         let mut ahead = letters.clone();
         let (next, then) = (ahead.next(), ahead.next());
@@ -129,7 +129,7 @@ fn runs(text: &str) -> Vec<Run> {
         let changes = starts_word || c.is_ascii_digit() != before.is_ascii_digit();
         let ends = unspaced || !c.is_alphanumeric() || changes;
         if ends && !word.is_empty() {
-            runs.push(Run::Spaced(std::mem::take(&mut word)));
+            runs.push(CharacterRun::Spaced(std::mem::take(&mut word)));
         }
         if unspaced {
             characters.push(c);
@@ -139,10 +139,10 @@ fn runs(text: &str) -> Vec<Run> {
         before = c;
     }
     if !characters.is_empty() {
-        runs.push(Run::Unspaced(characters));
+        runs.push(CharacterRun::Unspaced(characters));
     }
     if !word.is_empty() {
-        runs.push(Run::Spaced(word));
+        runs.push(CharacterRun::Spaced(word));
     }
     runs
 }
@@ -208,8 +208,8 @@ mod tests {
         let words = |text| {
             let runs = runs(text).into_iter();
             runs.map(|run| match run {
-                Run::Spaced(word) => word,
-                Run::Unspaced(characters) => characters.into_iter().collect(),
+                CharacterRun::Spaced(word) => word,
+                CharacterRun::Unspaced(characters) => characters.into_iter().collect(),
             })
             .collect::<Vec<String>>()
         };

@@ -11,10 +11,10 @@ use super::Spender;
 
 /// Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Holds(Arc<Shared>);
+pub(crate) struct Holds(Arc<HoldsState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct HoldsState {
     /// A mutex, held for a look.
     entries: Mutex<Entries>,
     /// Held while budgets are asked: what is spent and what is held are read as one.

@@ -10,13 +10,13 @@ use serde_json::json;
 
 use super::{call::readable, run::show_report, send::show_message};
 use crate::{
-    args::{Approval, ApprovalCommand, Common},
+    args::{ApprovalArguments, ApprovalCommand, Common},
     connect::Purpose,
     failure::Failure,
     show::{self, Colour, paint, paint_note},
 };
 
-pub async fn perform(common: &Common, approval: Approval) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, approval: ApprovalArguments) -> Result<ExitCode, Failure> {
     let (answer, allow) = match approval.command {
         ApprovalCommand::List { all } => {
             let every = |page| ListApprovals {

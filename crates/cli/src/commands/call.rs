@@ -6,13 +6,13 @@ use callgate_service::operations::CallMethod;
 use serde_json::Value as Json;
 
 use crate::{
-    args::{Call, Common},
+    args::{CallArguments, Common},
     connect::Purpose,
     failure::Failure,
     show,
 };
 
-pub async fn perform(common: &Common, call: Call) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, call: CallArguments) -> Result<ExitCode, Failure> {
     let arguments = serde_json::from_str(&call.args).map_err(|error| {
         Failure::new(
             format!("--args is not JSON: {error}"),

@@ -8,13 +8,13 @@ use callgate_service::operations::{
 use serde_json::json;
 
 use crate::{
-    args::{Client, ClientCommand, Common},
+    args::{ClientArguments, ClientCommand, Common},
     connect::Purpose,
     failure::Failure,
     show,
 };
 
-pub async fn perform(common: &Common, client: Client) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, client: ClientArguments) -> Result<ExitCode, Failure> {
     let (id, state) = match client.command {
         ClientCommand::List => {
             let clients = super::list(common, Purpose::Look, |page| ListClients { page }).await?;

@@ -8,13 +8,13 @@ use callgate_service::{
 };
 
 use crate::{
-    args::{Common, Key, KeyCommand},
+    args::{Common, KeyArguments, KeyCommand},
     connect::Purpose,
     failure::Failure,
     show,
 };
 
-pub async fn perform(common: &Common, key: Key) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, key: KeyArguments) -> Result<ExitCode, Failure> {
     match key.command {
         KeyCommand::New { mut scopes, client } => {
             if scopes.is_empty() {

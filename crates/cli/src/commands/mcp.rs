@@ -19,13 +19,13 @@ use callgate_service::{
 };
 
 use crate::{
-    args::{Common, Mcp, McpCommand},
+    args::{Common, McpArguments, McpCommand},
     connect::{self, Purpose},
     failure::Failure,
     show,
 };
 
-pub async fn perform(common: &Common, mcp: Mcp) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, mcp: McpArguments) -> Result<ExitCode, Failure> {
     if let Some(McpCommand::List) = mcp.command {
         return list(common).await;
     }

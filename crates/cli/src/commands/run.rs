@@ -22,7 +22,7 @@ use callgate_service::{
 };
 
 use crate::{
-    args::{Common, Run},
+    args::{Common, RunArguments},
     connect::{self, Purpose},
     failure::Failure,
     show::{self, Colour, paint_note},
@@ -33,7 +33,7 @@ pub const INTERRUPTED: i32 = 130;
 /// Lines of an observation that are shown.
 const SHOWN_LINES: usize = 12;
 
-pub async fn perform(common: &Common, run: Run) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, run: RunArguments) -> Result<ExitCode, Failure> {
     let id = JournalId::fresh();
     let request = RunCode {
         run: Some(id),

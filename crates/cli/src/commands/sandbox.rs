@@ -11,12 +11,12 @@ use callgate_service::{
 };
 
 use crate::{
-    args::{Common, Sandbox, SandboxCommand},
+    args::{Common, SandboxArguments, SandboxCommand},
     failure::Failure,
     show::{self, Colour, paint},
 };
 
-pub async fn perform(common: &Common, sandbox: Sandbox) -> Result<ExitCode, Failure> {
+pub async fn perform(common: &Common, sandbox: SandboxArguments) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
     if let SandboxCommand::Install { packages } = sandbox.command {
         install(&settings, packages).await?;

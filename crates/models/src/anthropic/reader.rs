@@ -13,12 +13,12 @@ use crate::{
 pub(crate) struct Messages {
     /// The thoughts under way: their text and their signature.
     thinking: Option<(String, String)>,
-    counts: Counts,
+    counts: UsageCounts,
 }
 
 /// Each event that gives a count gives the whole of it.
 #[derive(Debug, Default)]
-struct Counts {
+struct UsageCounts {
     plain: u64,
     cached: u64,
     written: u64,

@@ -23,9 +23,9 @@ pub(super) enum RequiredScope {
 }
 
 /// Events of one need.
-type Row = (RequiredScope, &'static [&'static str]);
+type AccessRow = (RequiredScope, &'static [&'static str]);
 
-const TABLE: &[(&str, &[Row])] = &[
+const TABLE: &[(&str, &[AccessRow])] = &[
     (
         "/function_call",
         &[
@@ -169,7 +169,7 @@ pub(super) fn is_of_use(namespace: &str, standing: &Authorization) -> bool {
     }
 }
 
-fn rows(namespace: &str) -> impl Iterator<Item = &'static Row> {
+fn rows(namespace: &str) -> impl Iterator<Item = &'static AccessRow> {
     let found = TABLE.iter().filter(move |(name, _)| *name == namespace);
     found.flat_map(|(_, rows)| rows.iter())
 }

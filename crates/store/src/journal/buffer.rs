@@ -15,7 +15,7 @@ const MAX_CALLS: usize = 128;
 const MAX_BYTES: usize = 1 << 20;
 
 /// A reply of a model that is on record with the next write.
-pub(crate) struct Reply {
+pub(crate) struct PendingReply {
     pub(crate) turn: JournalId,
     pub(crate) number: u32,
     pub(crate) reply: String,
@@ -42,7 +42,7 @@ struct State {
 
 #[derive(Default)]
 struct Records {
-    replies: Vec<Reply>,
+    replies: Vec<PendingReply>,
     calls: Vec<(CallIntent, CallOutcome)>,
     /// Messages of the outbox that were delivered.
     delivered: Vec<i64>,
@@ -72,7 +72,7 @@ impl Buffer {
         Ok(count >= MAX_CALLS || buffer.bytes >= MAX_BYTES)
     }
 
-    pub(crate) fn push_reply(&self, reply: Reply) {
+    pub(crate) fn push_reply(&self, reply: PendingReply) {
         self.0.lock().waiting.replies.push(reply);
     }
 

@@ -17,7 +17,7 @@ const COLUMNS: usize = 15;
 
 /// False if the call is on record.
 pub(super) fn insert_intent(tx: &mut dyn Tx, call: &CallIntent) -> Result<bool, StoreError> {
-    let intent = Intent::of(call)?;
+    let intent = IntentColumns::of(call)?;
     Ok(tx.writes_one(
         "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (journal, sequence) DO NOTHING",
@@ -32,7 +32,7 @@ pub(super) fn update_outcome(
     sequence: u64,
     outcome: &CallOutcome,
 ) -> Result<bool, StoreError> {
-    let (sequence, outcome) = (row::count(sequence), Outcome::of(outcome)?);
+    let (sequence, outcome) = (row::count(sequence), OutcomeColumns::of(outcome)?);
     let mut parameters = parameters![journal, sequence].to_vec();
     parameters.extend(outcome.parameters());
     Ok(tx.writes_one(
@@ -50,7 +50,7 @@ pub(super) fn insert_recorded(
     outcome: &CallOutcome,
 ) -> Result<bool, StoreError> {
     static INSERT: LazyLock<String> = LazyLock::new(|| insert_recorded_text(1));
-    let (intent, outcome) = (Intent::of(call)?, Outcome::of(outcome)?);
+    let (intent, outcome) = (IntentColumns::of(call)?, OutcomeColumns::of(outcome)?);
     let parameters: Vec<Parameter> = intent
         .parameters()
         .into_iter()
@@ -69,8 +69,9 @@ pub(super) fn insert_all_recorded(
     let (batches, rest) = calls.as_chunks::<BATCH>();
     for batch in batches {
         let rows = batch.iter();
-        let rows = rows.map(|(call, outcome)| Ok((Intent::of(call)?, Outcome::of(outcome)?)));
-        let rows: Vec<(Intent, Outcome)> = rows.collect::<Result<_, StoreError>>()?;
+        let rows = rows
+            .map(|(call, outcome)| Ok((IntentColumns::of(call)?, OutcomeColumns::of(outcome)?)));
+        let rows: Vec<(IntentColumns, OutcomeColumns)> = rows.collect::<Result<_, StoreError>>()?;
         let values = rows.iter();
         let values =
             values.flat_map(|(call, end)| call.parameters().into_iter().chain(end.parameters()));
@@ -112,7 +113,7 @@ pub(super) fn is_known(
 }
 
 /// The first columns of a call's row.
-struct Intent<'a> {
+struct IntentColumns<'a> {
     call: &'a CallIntent,
     sequence: i64,
     kind: String,
@@ -120,9 +121,9 @@ struct Intent<'a> {
     clocks: Vec<u8>,
 }
 
-impl<'a> Intent<'a> {
+impl<'a> IntentColumns<'a> {
     fn of(call: &'a CallIntent) -> Result<Self, StoreError> {
-        Ok(Intent {
+        Ok(IntentColumns {
             sequence: row::count(call.sequence),
             kind: row::word(call.kind)?,
             effect: row::word(call.effect)?,
@@ -146,7 +147,7 @@ impl<'a> Intent<'a> {
 }
 
 /// Its last columns.
-struct Outcome<'a> {
+struct OutcomeColumns<'a> {
     word: &'static str,
     value: Option<&'a [u8]>,
     text: Option<&'a [u8]>,
@@ -156,12 +157,12 @@ struct Outcome<'a> {
     micros: i64,
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> OutcomeColumns<'a> {
     fn of(outcome: &'a CallOutcome) -> Result<Self, StoreError> {
         let success = outcome.result.as_ref().ok();
         let parts = success.map(|success| &success.parts);
         let parts = parts.filter(|parts| !parts.is_empty());
-        Ok(Outcome {
+        Ok(OutcomeColumns {
             word: if success.is_some() { "value" } else { "error" },
             value: success.map(|success| success.value.as_slice()),
             text: success.and_then(|success| success.text.as_ref().map(String::as_bytes)),

@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Config, NoTls, Statement, types::ToSql, types::Type
 
 use crate::{
     DatabaseError, Durability,
-    counts::Counts,
+    counts::DatabaseCounters,
     tx::{Parameter, Row, Tx},
 };
 
@@ -43,7 +43,7 @@ pub(super) struct PostgresConnection {
     connected: Option<Connected>,
     /// The transaction may take its time.
     patient: bool,
-    counts: Arc<Counts>,
+    counts: Arc<DatabaseCounters>,
 }
 
 struct Connected {
@@ -64,7 +64,7 @@ impl PostgresConnection {
         config: Config,
         access: Access,
         durability: Durability,
-        counts: Arc<Counts>,
+        counts: Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         Ok(PostgresConnection {

@@ -9,7 +9,7 @@ use rusqlite::{
 
 use crate::{
     DatabaseError, Durability,
-    counts::Counts,
+    counts::DatabaseCounters,
     tx::{Cell, Parameter, Row, Tx},
 };
 
@@ -20,7 +20,7 @@ pub(crate) struct SqliteConnection {
     connection: Connection,
     /// By statement.
     columns: HashMap<String, Arc<[String]>>,
-    counts: Arc<Counts>,
+    counts: Arc<DatabaseCounters>,
 }
 
 impl SqliteConnection {
@@ -28,7 +28,7 @@ impl SqliteConnection {
     pub(super) fn writer(
         path: &Path,
         durability: Durability,
-        counts: Arc<Counts>,
+        counts: Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -46,14 +46,17 @@ impl SqliteConnection {
         Ok(SqliteConnection::new(connection, counts))
     }
 
-    pub(super) fn reader(path: &Path, counts: Arc<Counts>) -> Result<Self, DatabaseError> {
+    pub(super) fn reader(
+        path: &Path,
+        counts: Arc<DatabaseCounters>,
+    ) -> Result<Self, DatabaseError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.execute_batch("PRAGMA busy_timeout = 10000; PRAGMA query_only = 1")?;
         Ok(SqliteConnection::new(connection, counts))
     }
 
-    fn new(connection: Connection, counts: Arc<Counts>) -> Self {
+    fn new(connection: Connection, counts: Arc<DatabaseCounters>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         SqliteConnection {
             connection,
