@@ -212,6 +212,8 @@ impl Turn {
                 Action::Run { code } => self.run_code(code).instrument(span).await?,
                 Action::Finish { stop, text } => return self.finish(stop, text).await,
                 Action::Suspend => {
+                    // It may wait for long, and nothing more of it is written until it goes on.
+                    self.agent.store().journal().flush().await?;
                     self.agent.store().leases().let_go(self.facts.turn).await?;
                     self.end_work();
                     return Ok(self.report(None, String::new()));

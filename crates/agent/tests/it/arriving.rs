@@ -114,6 +114,30 @@ async fn a_chosen_persona_speaks_with_its_own_prompt_and_methods() {
 }
 
 #[tokio::test]
+async fn what_was_done_before_a_wait_is_on_record_while_it_lasts() {
+    let home = Home::sqlite();
+    let policy = GatePolicy {
+        ask: vec!["note".into()],
+        approval_wait: Duration::from_millis(1),
+        ..GatePolicy::default()
+    };
+    let model = Scripted::default().calls(&[("note", "b"), ("act", "a")]);
+    let stage = Stage::with(home.open().await, model, policy, settings());
+    let arrived = stage.hears_from("ann", "go", Some(Mode::Tools)).await;
+    let Arrived::Turn(report) = arrived else {
+        panic!("{arrived:?}");
+    };
+    assert_eq!((report.stop, stage.ran.counts().1), (None, 1));
+    // As another process would find it after a kill.
+    let calls = home.open().await;
+    let calls = calls.journal().recorded(report.turn).await.unwrap();
+    let act = calls
+        .iter()
+        .find(|call| call.intent.method.ends_with("/act"));
+    assert!(act.unwrap().outcome.is_some(), "{calls:?}");
+}
+
+#[tokio::test]
 async fn a_turn_waits_for_an_approval_and_goes_on() {
     for mode in [Mode::Code, Mode::Tools] {
         on_each_engine(async |home: Home| {
