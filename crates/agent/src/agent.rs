@@ -6,7 +6,7 @@ use callgate_contract::{Listener, Models, Outbox, Points, SessionKey};
 use callgate_gate::Gate;
 use callgate_store::{Store, files::SessionFolders};
 
-use crate::{AgentSettings, Coder, TurnError, arrival::Sessions, spending::warn_of_unpriced};
+use crate::{AgentSettings, Coder, TurnError, session::Sessions, spending::warn_of_unpriced};
 
 #[derive(Clone)]
 pub struct Agent(Arc<Wiring>);
@@ -99,26 +99,8 @@ impl Agent {
         Ok(self.store().files().session(&session)?)
     }
 
-    /// Sends what waits in the session's outbox. What cannot go now stays there and is tried again
-    /// with the next delivery.
-    pub async fn deliver(&self, session: &SessionKey) {
-        let answering = self.sessions().of(session);
-        let _one_at_a_time = answering.delivery.lock().await;
-        let outbox = self.0.outbox.as_ref();
-        let delivered = self
-            .store()
-            .outbox()
-            .deliver_pending(Some(session), outbox)
-            .await;
-        match delivered {
-            Ok(deliveries) if !deliveries.failed.is_empty() => {
-                tracing::info!(%session, failed = deliveries.failed.len(), "messages kept in the outbox; no recipient");
-            }
-            Ok(_) => {}
-            Err(error) => {
-                tracing::warn!(%session, %error, "could not read or write the outbox");
-                self.interrupted(session);
-            }
-        }
+    /// Where answers leave.
+    pub(crate) fn outbox(&self) -> &dyn Outbox {
+        self.0.outbox.as_ref()
     }
 }

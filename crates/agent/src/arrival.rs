@@ -2,12 +2,10 @@
 //! listeners, and is answered or not.
 
 mod accept;
-mod lease;
-mod sessions;
 mod trigger;
 
-pub use self::{accept::Accepted, sessions::Sessions};
-pub(crate) use self::{sessions::Answering, trigger::TurnTrigger};
+pub use self::accept::Accepted;
+pub(crate) use self::trigger::TurnTrigger;
 
 use std::time::Duration;
 
@@ -15,7 +13,7 @@ use callgate_contract::{ArrivalFacts, Mode, Part, Points, Role, SessionKey, Verd
 use callgate_store::{Incoming, LogRow, Reception};
 
 use crate::{
-    Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, in_flight::Work,
+    Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, session::ClaimGuard,
     when::Wake,
 };
 
@@ -51,7 +49,7 @@ pub struct Received {
     row: LogRow,
     role: Role,
     state: State,
-    work: Work,
+    claim: ClaimGuard,
 }
 
 enum State {
@@ -93,9 +91,9 @@ impl Agent {
             mode: overrule.mode,
             model: overrule.model.clone(),
         };
-        let work = self.works_on_arrival(&incoming.session);
+        let claim = self.claim_arrival(&incoming.session);
         let arrival = self.store().log().receive(&incoming, reception).await?;
-        let work = work.stored_as(&arrival.row);
+        let claim = claim.stored_as(&arrival.row);
         Ok(Received {
             row: arrival.row,
             role,
@@ -104,7 +102,7 @@ impl Agent {
                 Some(command) => State::Command(command),
                 None => State::Message { offered, overrule },
             },
-            work,
+            claim,
         })
     }
 
@@ -117,7 +115,7 @@ impl Agent {
             row,
             role,
             state,
-            work,
+            claim,
         } = received;
         let answered = match state {
             State::Repeated => Ok(Arrived::Repeated),
@@ -127,7 +125,7 @@ impl Agent {
                     .await
             }
         };
-        match work.ends_with(answered) {
+        match claim.ends_with(answered) {
             Err(error) if error.is_temporary() => self.outcome_later(&row, error).await,
             answered => answered,
         }
@@ -156,7 +154,7 @@ impl Agent {
         overrule: Override,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
-        let wish = self.sessions().wish(row, &overrule, &watch);
+        let wish = self.sessions().wishes.wish(row, &overrule, &watch);
         let settled = self.settle(row, role, offered).await;
         drop(wish);
         if let Some(done) = settled? {
@@ -172,7 +170,7 @@ impl Agent {
     /// What came of a message in whose midst the store failed, once it was taken up again.
     async fn outcome_later(&self, row: &LogRow, error: TurnError) -> Result<Arrived, TurnError> {
         tracing::warn!(row = row.id, %error, "message will be answered later");
-        self.in_flight().settled(&row.session).await;
+        self.settled(&row.session).await;
         self.outcome_of(row).await
     }
 
@@ -194,14 +192,14 @@ impl Agent {
     /// Does what is to be done about a message that was stored and not answered: a timer has
     /// fired, or a crash came between.
     pub async fn answer_stored(&self, row: &LogRow, watch: Watch) -> Result<Arrived, TurnError> {
-        let (role, work) = (self.role_at_arrival(row), self.works_on_row(row));
+        let (role, claim) = (self.role_at_arrival(row), self.claim_row(row));
         let answered = async {
             if let Some(done) = self.settle(row, role, false).await? {
                 return Ok(done);
             }
             self.answer(row, role, watch).await
         };
-        work.ends_with(answered.await)
+        claim.ends_with(answered.await)
     }
 
     /// `None` if the message is to be answered by a turn.
@@ -215,7 +213,7 @@ impl Agent {
         let wanted = wake.wanted;
         let verdict = if offered && !wake.barred {
             let verdict = self.offer(row, role, wake, false).await;
-            self.sessions().answered(row.id).await;
+            self.sessions().wishes.answered(row.id).await;
             verdict
         } else {
             Verdict::Pass
@@ -295,9 +293,9 @@ impl Agent {
     pub(crate) fn answer_later(&self, row: LogRow) {
         let agent = self.clone();
         tokio::spawn(async move {
-            let (role, work) = (agent.role_at_arrival(&row), agent.works_on_row(&row));
+            let (role, claim) = (agent.role_at_arrival(&row), agent.claim_row(&row));
             let answered = agent.answer(&row, role, Watch::default());
-            if let Err(error) = work.ends_with(answered.await) {
+            if let Err(error) = claim.ends_with(answered.await) {
                 tracing::warn!(row = row.id, %error, "message not answered");
             }
         });

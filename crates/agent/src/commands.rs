@@ -13,8 +13,8 @@ use callgate_store::{
 use serde_json::json;
 
 use crate::{
-    Agent, TurnError, Watch, amount, compact::Asker, history::text_of, in_flight::Work,
-    language::Language, texts, turn::TurnPlan,
+    Agent, TurnError, Watch, amount, compact::Asker, history::text_of, language::Language,
+    session::ClaimGuard, texts, turn::TurnPlan,
 };
 
 /// Newest rows among which the person's own tell their language.
@@ -101,15 +101,15 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<(), TurnError> {
-        let (start, work) = self.begin_command(row, role).await?;
-        work.ends_with(self.finish_command(command, &start, watch).await)
+        let (start, claim) = self.begin_command(row, role).await?;
+        claim.ends_with(self.finish_command(command, &start, watch).await)
     }
 
     /// After a crash that came between a command and its answer.
     pub(crate) async fn run_command_again(&self, start: &TurnStart) -> Result<(), TurnError> {
-        let work = self.works_on_turn(&start.session, start.id);
+        let claim = self.claim_turn(&start.session, start.id);
         let text = TurnPlan::of(start).command.unwrap_or_default();
-        work.ends_with(match Command::read(&[Part::text(text.as_str())]) {
+        claim.ends_with(match Command::read(&[Part::text(text.as_str())]) {
             Some(command) if command.is_idempotent() => {
                 self.finish_command(command, start, Watch::default()).await
             }
@@ -122,7 +122,7 @@ impl Agent {
         &self,
         row: &LogRow,
         role: Role,
-    ) -> Result<(TurnStart, Work), TurnError> {
+    ) -> Result<(TurnStart, ClaimGuard), TurnError> {
         let user = row.sender.as_ref().map(|sender| sender.id.clone());
         let start = TurnStart {
             id: JournalId::fresh(),
@@ -142,9 +142,9 @@ impl Agent {
             }
             .to_json(),
         };
-        let work = self.works_on_turn(&start.session, start.id);
+        let claim = self.claim_turn(&start.session, start.id);
         self.store().turns().begin(&start, &[row.id]).await?;
-        Ok((start, work))
+        Ok((start, claim))
     }
 
     /// Ends a turn without rounds by saying this.

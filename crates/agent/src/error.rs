@@ -42,6 +42,15 @@ pub enum TurnError {
 }
 
 impl TurnError {
+    /// Another instance has it by now.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(
+            self,
+            TurnError::Store(StoreError::Elsewhere(_))
+                | TurnError::Run(RunError::Store(StoreError::Elsewhere(_)))
+        )
+    }
+
     /// It is the store's state, not what was asked of it: the same may succeed a moment later.
     pub fn is_temporary(&self) -> bool {
         match self {

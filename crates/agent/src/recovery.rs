@@ -2,50 +2,26 @@
 //! out. Only the owner of the data directory does this; of instances that share a database each also
 //! takes over what one that is gone has left.
 
-use std::collections::HashMap;
+use std::{collections::HashSet, time::Duration};
 
 use callgate_contract::{Change, JournalId, Message, Part, SessionKey, TurnStop};
-use callgate_store::{ApprovalState, LogRow, StoreError, TurnEnd, TurnStart};
+use callgate_store::{ApprovalState, LeftRow, LogRow, StoreError, TurnEnd, TurnStart};
 use jiff::Timestamp;
 use serde_json::json;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 
 use crate::{
-    Agent, Arrived, TurnError, Watch, arrival::Answering, commands::Command, language::Language,
+    Agent, Arrived, TurnError, Watch, commands::Command, language::Language, session::LiveSession,
     texts, turn::TurnPlan,
 };
 
 /// What a restart found to do.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Recovered {
     /// Turns that went on.
     pub turns: Vec<JournalId>,
     /// Messages that had no turn yet.
     pub messages: usize,
-}
-
-impl Recovered {
-    fn add(&mut self, one: Option<Result<Recovered, JoinError>>) {
-        match one {
-            Some(Ok(one)) => {
-                self.turns.extend(one.turns);
-                self.messages += one.messages;
-            }
-            Some(Err(error)) => tracing::error!(%error, "could not resume an interrupted session"),
-            None => {}
-        }
-    }
-}
-
-/// Sessions that are taken up side by side: one whose turn takes long holds up few others.
-const SIDE_BY_SIDE: usize = 16;
-
-/// In one session, each oldest first.
-#[derive(Default)]
-struct Left {
-    turns: Vec<TurnStart>,
-    offered: Vec<LogRow>,
-    unanswered: Vec<LogRow>,
 }
 
 impl Agent {
@@ -96,78 +72,42 @@ impl Agent {
         }
     }
 
+    /// Each session takes up its own, side by side with the others.
     async fn take_up_all(&self, start: Timestamp) -> Result<Recovered, TurnError> {
         let log = self.store().log();
-        // Looked for in the reverse order: an instance may be gone from one look to the next, and its
-        // turn comes before the messages that waited for it.
-        let unanswered = log.left_unanswered(start).await?;
-        let offered = log.left_offered(start).await?;
+        let rows = [
+            log.left_unanswered(start).await?,
+            log.left_offered(start).await?,
+        ];
         let turns = self.store().turns().cut_off(start).await?;
         for (run, result) in self.coder().recover_before(start).await? {
             if let Err(error) = result {
                 tracing::warn!(run = %run.0, %error, "could not re-execute a run");
             }
         }
-        let mut sessions: HashMap<SessionKey, Left> = HashMap::new();
-        for turn in turns {
-            let session = turn.start.session.clone();
-            sessions.entry(session).or_default().turns.push(turn.start);
-        }
-        for row in offered {
-            let session = row.session.clone();
-            sessions.entry(session).or_default().offered.push(row);
-        }
-        for row in unanswered {
-            let session = row.session.clone();
-            sessions.entry(session).or_default().unanswered.push(row);
+        let of_rows = rows.into_iter().flatten().map(|row| row.session);
+        let of_turns = turns.into_iter().map(|turn| turn.start.session);
+        let sessions: HashSet<SessionKey> = of_rows.chain(of_turns).collect();
+        let mut going = JoinSet::new();
+        for session in sessions {
+            let agent = self.clone();
+            going.spawn(async move { agent.take_up_session(&session).await });
         }
         let mut recovered = Recovered::default();
-        let mut going = JoinSet::new();
-        for left in sessions.into_values() {
-            if going.len() >= SIDE_BY_SIDE {
-                recovered.add(going.join_next().await);
-            }
-            let agent = self.clone();
-            going.spawn(async move { agent.take_up_in_order(left).await });
-        }
-        while !going.is_empty() {
-            recovered.add(going.join_next().await);
+        while let Some(one) = going.join_next().await {
+            let one = one.unwrap_or_default();
+            recovered.turns.extend(one.turns);
+            recovered.messages += one.messages;
         }
         Ok(recovered)
     }
 
-    /// What one session was left with. One thing that cannot go on keeps no other from it.
-    async fn take_up_in_order(&self, left: Left) -> Recovered {
-        let mut recovered = Recovered::default();
-        for turn in left.turns {
-            let id = turn.id;
-            match self.go_on_with(turn, None).await {
-                Ok(true) => recovered.turns.push(id),
-                Ok(false) => {}
-                Err(error) => tracing::warn!(turn = %id.0, %error, "could not resume a turn"),
-            }
-        }
-        for row in left.offered {
-            if let Err(error) = self.tell_cut_off(&row).await {
-                tracing::warn!(row = row.id, %error, "message not answered");
-            }
-        }
-        for row in left.unanswered {
-            match self.take_up(&row).await {
-                Ok(Arrived::Turn(_)) => recovered.messages += 1,
-                Ok(_) => {}
-                Err(error) => tracing::warn!(row = row.id, %error, "message not answered"),
-            }
-        }
-        recovered
-    }
-
     /// Listeners are never given a message twice: nobody knows how far they came.
-    pub(crate) async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
+    async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
         match self.begin_command(row, self.role_at_arrival(row)).await {
-            Ok((turn, work)) => {
+            Ok((turn, claim)) => {
                 let text = texts::handling_cut_off(Language::of_parts(&row.parts)).to_owned();
-                work.ends_with(self.reply(&turn, text).await)
+                claim.ends_with(self.reply(&turn, text).await)
             }
             // Another was faster.
             Err(TurnError::Store(StoreError::NotToTake { .. })) => Ok(()),
@@ -175,13 +115,13 @@ impl Agent {
         }
     }
 
-    /// True if a turn that was cut off went on to its end. `under`: where the session's lease is held.
+    /// True if a turn that was cut off went on to its end, under its session's lease.
     pub(crate) async fn go_on_with(
         &self,
-        turn: TurnStart,
-        under: Option<&Answering>,
+        id: JournalId,
+        session: &LiveSession,
     ) -> Result<bool, TurnError> {
-        let id = turn.id;
+        let turn: TurnStart = self.store().turns().get(id).await?.start;
         if turn.model.is_empty() || turn.parent.is_some() || TurnPlan::of(&turn).returned {
             if !self.store().leases().adopt(id).await? {
                 return Ok(false);
@@ -198,36 +138,36 @@ impl Agent {
         if self.waits_for_approval(id).await? {
             return Ok(false);
         }
-        let resumed = match under {
-            Some(answering) => self.go_on(id, answering, Watch::default()).await,
-            None => self.resume(id, Watch::default()).await,
-        };
-        match resumed {
+        match self.go_on(id, session, Watch::default()).await {
             Ok(_) => Ok(true),
             // Another was faster.
-            Err(TurnError::Ended { .. } | TurnError::Store(StoreError::Elsewhere(_))) => Ok(false),
+            Err(TurnError::Ended { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
     /// A message that was stored and no more.
-    pub(crate) async fn take_up(&self, row: &LogRow) -> Result<Arrived, TurnError> {
-        let now = self.store().log().get(row.id).await?;
-        if now.is_none_or(|row| row.turn.is_some()) {
+    pub(crate) async fn take_up(&self, row: i64) -> Result<Arrived, TurnError> {
+        let row = match self.store().left_row(row).await? {
             // A turn that went on has taken it along.
-            return Ok(Arrived::Joined);
-        }
+            None => return Ok(Arrived::Joined),
+            Some(LeftRow::Offered(row)) => {
+                self.tell_cut_off(&row).await?;
+                return Ok(Arrived::Taken);
+            }
+            Some(LeftRow::Unanswered(row)) => row,
+        };
         // A timer's text is the model's: it is never a command of the person it was set for.
         let is_timer = |id: &String| id.starts_with("timer:");
         if !row.message_id.as_ref().is_some_and(is_timer)
             && let Some(command) = Command::read(&row.parts)
         {
-            let role = self.role_at_arrival(row);
-            self.run_command(command, row, role, Watch::default())
+            let role = self.role_at_arrival(&row);
+            self.run_command(command, &row, role, Watch::default())
                 .await?;
             return Ok(Arrived::Command);
         }
-        self.answer_stored(row, Watch::default()).await
+        self.answer_stored(&row, Watch::default()).await
     }
 
     async fn abandon(&self, turn: JournalId) -> Result<(), TurnError> {
@@ -237,7 +177,7 @@ impl Agent {
             report: &json!({ "error": "the process ended while it ran" }),
             messages: &[],
             changes: &[],
-            elapsed: std::time::Duration::ZERO,
+            elapsed: Duration::ZERO,
         };
         match self.store().turns().finish(turn, end).await {
             // It came to its own end meanwhile.
@@ -251,20 +191,19 @@ impl Agent {
         &self,
         turn: JournalId,
         session: &SessionKey,
-        error: &TurnError,
+        why: &str,
     ) -> Result<(), TurnError> {
-        tracing::error!(turn = %turn.0, %error, "a turn cannot go on and is ended");
         let message = Message {
             session: session.clone(),
-            parts: vec![Part::text(texts::cannot_go_on(error))],
+            parts: vec![Part::text(texts::cannot_go_on(why))],
         };
         let end = TurnEnd {
             calls: true,
             stop: TurnStop::Error,
-            report: &json!({ "error": error.to_string() }),
+            report: &json!({ "error": why }),
             messages: &[],
             changes: &[Change::Send { message }],
-            elapsed: std::time::Duration::ZERO,
+            elapsed: Duration::ZERO,
         };
         match self.store().turns().finish(turn, end).await {
             Ok(_) => {

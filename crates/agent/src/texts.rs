@@ -62,8 +62,8 @@ pub(crate) fn call_failed(error: &CallError, methods: &[Arc<dyn Method>]) -> Str
     }
 }
 
-pub(crate) fn cannot_go_on(error: &crate::TurnError) -> String {
-    format!("I was interrupted and cannot finish this: {error}. Please ask again.")
+pub(crate) fn cannot_go_on(why: &str) -> String {
+    format!("I was interrupted and cannot finish this: {why}. Please ask again.")
 }
 
 pub(crate) fn unknown_tool(name: &str, methods: &[Arc<dyn Method>]) -> String {

@@ -10,16 +10,14 @@ mod code;
 mod collect;
 mod context;
 mod declared;
-mod event;
+pub(crate) mod event;
 mod finish;
 mod options;
 pub(crate) mod plan;
 mod preview;
 mod returned;
-#[cfg(test)]
-mod simulation;
 mod spoken;
-mod state;
+pub(crate) mod state;
 mod tools;
 mod vectors;
 mod voice;
@@ -54,9 +52,9 @@ use self::{declared::Declared, event::Action, state::TurnState};
 use crate::{
     Agent, TurnError,
     asked::{Asked, Past},
-    in_flight::Work,
     recall::History,
     record::Record,
+    session::ClaimGuard,
     watch::Watch,
 };
 
@@ -136,7 +134,7 @@ pub(crate) struct Turn {
     context: RequestContext,
     pub(crate) progress: TurnProgress,
     /// `None` where nothing of it is on record, or all of it.
-    work: Option<Work>,
+    claim: Option<ClaimGuard>,
     unbegun: Option<PendingStart>,
 }
 
@@ -215,7 +213,7 @@ impl Turn {
                     // It may wait for long, and nothing more of it is written until it goes on.
                     self.agent.store().journal().flush().await?;
                     self.agent.store().leases().let_go(self.facts.turn).await?;
-                    self.end_work();
+                    self.end_claim();
                     return Ok(self.report(None, String::new()));
                 }
             };
@@ -234,9 +232,9 @@ impl Turn {
     }
 
     /// Nobody need take it up again.
-    fn end_work(&mut self) {
-        if let Some(work) = self.work.take() {
-            work.end();
+    fn end_claim(&mut self) {
+        if let Some(claim) = self.claim.take() {
+            claim.end();
         }
     }
 }

@@ -145,6 +145,8 @@ CREATE TABLE turn (
     started_at BIGINT NOT NULL,
     -- The life of the instance that works on it; NULL for nobody.
     holder {bytes},
+    -- 1: it began under its session's lease, and whoever has that may resume it.
+    leased BIGINT NOT NULL DEFAULT 0,
     -- NULL until the turn has ended.
     stop TEXT,
     report TEXT,

@@ -88,27 +88,25 @@ impl Leases<'_> {
             return Ok(true);
         }
         let (life, now) = (self.0.instance.life, self.0.shared_now());
+        self.0.write(move |tx| adopt(tx, journal, life, now)).await
+    }
+
+    /// The same of a turn of the session whose lease we have: whoever worked on it before has lost it,
+    /// even if they live. False also where the lease is no longer ours.
+    pub async fn adopt_under(&self, lease: &Lease, turn: JournalId) -> Result<bool, StoreError> {
+        if !self.0.is_shared() {
+            return Ok(true);
+        }
+        let (lease, life, now) = (lease.clone(), self.0.instance.life, self.0.shared_now());
         self.0
             .write(move |tx| {
-                let mut adopted = 0;
-                for update in [
-                    "UPDATE turn SET holder = ?2 WHERE id = ?1 AND stop IS NULL
-                     AND (holder IS NULL OR holder = ?2 OR NOT EXISTS (
-                         SELECT 1 FROM instance
-                         WHERE instance.life = turn.holder AND instance.ends_at > ?3))",
-                    "UPDATE run SET holder = ?2 WHERE journal = ?1 AND stop IS NULL
-                     AND (holder IS NULL OR holder = ?2 OR NOT EXISTS (
-                         SELECT 1 FROM instance
-                         WHERE instance.life = run.holder AND instance.ends_at > ?3))",
-                ] {
-                    adopted += tx.execute(update, parameters![journal, life, now])?;
+                if !lease.holds(tx)? {
+                    return Ok(false);
                 }
-                if adopted > 0 {
-                    for update in [TURNS_BELOW, RUNS_BELOW] {
-                        tx.execute(update, parameters![journal, life])?;
-                    }
-                }
-                Ok(adopted > 0)
+                let let_go = "UPDATE turn SET holder = NULL
+                     WHERE id = ?1 AND session = ?2 AND leased = 1 AND stop IS NULL";
+                tx.execute(let_go, parameters![turn, lease.session.to_string()])?;
+                adopt(tx, turn, life, now)
             })
             .await
     }
@@ -150,4 +148,26 @@ impl Lease {
         let held = tx.query_optional(select, parameters![session, self.token])?;
         Ok(held.is_some())
     }
+}
+
+fn adopt(tx: &mut dyn Tx, journal: JournalId, life: Uuid, now: i64) -> Result<bool, StoreError> {
+    let mut adopted = 0;
+    for update in [
+        "UPDATE turn SET holder = ?2 WHERE id = ?1 AND stop IS NULL
+         AND (holder IS NULL OR holder = ?2 OR NOT EXISTS (
+             SELECT 1 FROM instance
+             WHERE instance.life = turn.holder AND instance.ends_at > ?3))",
+        "UPDATE run SET holder = ?2 WHERE journal = ?1 AND stop IS NULL
+         AND (holder IS NULL OR holder = ?2 OR NOT EXISTS (
+             SELECT 1 FROM instance
+             WHERE instance.life = run.holder AND instance.ends_at > ?3))",
+    ] {
+        adopted += tx.execute(update, parameters![journal, life, now])?;
+    }
+    if adopted > 0 {
+        for update in [TURNS_BELOW, RUNS_BELOW] {
+            tx.execute(update, parameters![journal, life])?;
+        }
+    }
+    Ok(adopted > 0)
 }

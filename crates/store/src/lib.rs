@@ -22,6 +22,7 @@ mod job;
 mod journal;
 mod keys;
 mod leases;
+mod leftovers;
 mod log;
 mod migrations;
 mod notes;
@@ -67,6 +68,7 @@ pub use journal::{
 };
 pub use keys::{Key, KeyHandle, Keys, new_key_text};
 pub use leases::{Lease, Leases};
+pub use leftovers::{LeftRow, Leftovers};
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
 pub use open::{Durability, StoreOptions};

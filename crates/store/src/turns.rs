@@ -43,11 +43,11 @@ impl Turns<'_> {
         answers: &[i64],
     ) -> Result<(), StoreError> {
         let database = &self.0.database;
-        let lease = lease.filter(|_| database.is_shared()).cloned();
+        let lease = lease.cloned();
         let (turn, answers, holder) = (turn.clone(), answers.to_vec(), database.holder());
         database
             .write(move |tx| {
-                begin(tx, lease, &turn, &answers, holder)?;
+                begin(tx, lease.as_ref(), &turn, &answers, holder)?;
                 crash_point("turn.before_begin_commit");
                 Ok(())
             })
@@ -66,12 +66,12 @@ impl Turns<'_> {
         request: Option<&Json>,
     ) -> Result<(), StoreError> {
         let (database, id) = (&self.0.database, turn.id);
-        let lease = lease.filter(|_| database.is_shared()).cloned();
+        let lease = lease.cloned();
         let (turn, answers, holder) = (turn.clone(), answers.to_vec(), database.holder());
         let request = request.map(Json::to_string);
         database
             .write(move |tx| {
-                begin(tx, lease, &turn, &answers, holder)?;
+                begin(tx, lease.as_ref(), &turn, &answers, holder)?;
                 ask(tx, id, 1, request.as_deref())?;
                 crash_point("turn.before_begin_commit");
                 Ok(())
@@ -199,11 +199,16 @@ impl Turns<'_> {
     }
 }
 
-fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(), StoreError> {
+fn insert(
+    tx: &mut dyn Tx,
+    turn: &TurnStart,
+    holder: Option<Uuid>,
+    leased: bool,
+) -> Result<(), StoreError> {
     let inserted = tx.writes_one(
         "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
-                           methods, parent, depth, plan, started_at, holder)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                           methods, parent, depth, plan, started_at, holder, leased)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
          ON CONFLICT (id) DO NOTHING",
         parameters![
             turn.id,
@@ -220,6 +225,7 @@ fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(),
             turn.plan.to_string(),
             row::now(),
             holder,
+            leased,
         ],
     )?;
     inserted.then_some(()).ok_or(StoreError::TurnBegun(turn.id))
@@ -227,17 +233,18 @@ fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(),
 
 fn begin(
     tx: &mut dyn Tx,
-    lease: Option<Lease>,
+    lease: Option<&Lease>,
     turn: &TurnStart,
     answers: &[i64],
     holder: Option<Uuid>,
 ) -> Result<(), StoreError> {
-    if let Some(lease) = lease
+    // Without a holder there is one process, which has every lease.
+    if let Some(lease) = lease.filter(|_| holder.is_some())
         && !lease.holds(tx)?
     {
         return Err(StoreError::Elsewhere(turn.id));
     }
-    insert(tx, turn, holder)?;
+    insert(tx, turn, holder, lease.is_some())?;
     log::take(tx, turn.id, answers)
 }
 

@@ -71,7 +71,7 @@ impl Agent {
     ) -> Result<Arrived, TurnError> {
         let row = match received.state {
             State::Repeated => {
-                received.work.end();
+                received.claim.end();
                 received.row
             }
             State::Command(_) | State::Message { .. } => {

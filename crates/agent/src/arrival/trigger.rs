@@ -2,12 +2,13 @@
 //! that waits, and persona, mode and model are chosen.
 
 use callgate_contract::{Cancel, ConversationId, Mode, Part, Role, SessionKey};
-use callgate_store::{Conversation, LogRow, Persona, Surroundings};
+use callgate_store::{Conversation, Lease, LogRow, Persona, Surroundings};
 
-use super::{Arrived, Override, lease::Leased, sessions::Answering};
+use super::{Arrived, Override};
 use crate::{
     Agent, TurnAsk, TurnError, Watch,
     compact::Asker,
+    session::LiveSession,
     turn::{SessionContext, TurnOptions, words_of},
 };
 
@@ -49,6 +50,10 @@ impl TurnTrigger {
             options: TurnOptions::default(),
         }
     }
+
+    pub(crate) fn session(&self) -> &SessionKey {
+        &self.session
+    }
 }
 
 impl Agent {
@@ -67,30 +72,11 @@ impl Agent {
         self.answer_on(trigger).await
     }
 
-    /// One turn at a time in a session: the others wait here.
-    pub(crate) async fn answer_on(&self, trigger: TurnTrigger) -> Result<Arrived, TurnError> {
-        let answering = self.sessions().of(&trigger.session);
-        let lease = self.lease(&trigger.session, &answering).await?;
-        if self.sessions().under_way.is_closed() {
-            lease.give_up().await;
-            return Ok(Arrived::Joined);
-        }
-        let _going = self.sessions().under_way.enter();
-        let open = self
-            .finish_open_turns(&trigger.session, &answering, lease.was_left())
-            .await;
-        let arrived = match open {
-            Ok(()) => self.answer_under(&lease, &answering, trigger).await,
-            Err(error) => Err(error),
-        };
-        lease.give_up().await;
-        arrived
-    }
-
-    async fn answer_under(
+    /// Under the session's lease.
+    pub(crate) async fn answer_under(
         &self,
-        lease: &Leased<'_>,
-        answering: &Answering,
+        lease: Option<&Lease>,
+        session: &LiveSession,
         mut trigger: TurnTrigger,
     ) -> Result<Arrived, TurnError> {
         let mut waiting = self.store().log().unanswered(&trigger.session).await?;
@@ -104,9 +90,9 @@ impl Agent {
             waiting.retain(|waiting| waiting.id != row.id);
         }
         self.narrow(&mut trigger, &waiting);
-        let _running = answering.runs(&trigger.cancel, &trigger.user);
+        let _running = session.runs(&trigger.cancel, &trigger.user);
         let ask = self.ask_for(trigger, waiting).await?;
-        let report = self.turn_under(lease.shown(), ask).await?;
+        let report = self.turn_under(lease, ask).await?;
         Ok(Arrived::Turn(report))
     }
 

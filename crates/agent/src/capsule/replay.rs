@@ -18,7 +18,7 @@ use super::{
     proxy::{NoModel, Nowhere, register},
     stage,
 };
-use crate::{Agent, AgentSettings, Coder, RunReport, Sessions, Watch, Wiring};
+use crate::{Agent, AgentSettings, Coder, RunReport, Sessions, TurnError, Watch, Wiring};
 
 /// Where a capsule is executed again. The store must be nobody else's.
 pub struct Replay {
@@ -242,7 +242,11 @@ impl Going<'_> {
         self.tell_log(turn).await?;
         let (store, session) = (&self.replay.store, &self.capsule.header.session);
         stage::turn(store, session, turn).await?;
-        self.agent.resume(turn.id, Watch::default()).await?;
+        match self.agent.resume(turn.id, Watch::default()).await {
+            // What is on record is resumed before anything new.
+            Ok(_) | Err(TurnError::Ended { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         let messages = match turn.conversation {
             Some(conversation) => {
                 let added = store.capsules().added(conversation, turn.id).await?;

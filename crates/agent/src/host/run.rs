@@ -207,7 +207,7 @@ impl Agent {
         let request = asked.request;
         let mut trigger = TurnTrigger::new(session.clone(), caller.user.clone(), caller.role);
         let answered = row.as_ref().map(|row| row.id);
-        let wished = answered.and_then(|id| self.sessions().wished(&session, id));
+        let wished = answered.and_then(|id| self.sessions().wishes.wished(&session, id));
         if let Some(wished) = wished {
             (trigger.overrule, trigger.watch) = wished;
         }
@@ -252,7 +252,7 @@ impl Agent {
         let companion = companion.filter(|companion| companion.delivers);
         let companion = companion.map(|one| (one.peer.clone(), one.reference.clone()));
         let answers = match answered {
-            Some(row) => Some(self.sessions().answers(row).await),
+            Some(row) => Some(self.sessions().wishes.answers(row).await),
             None => None,
         };
         let answered = async move {

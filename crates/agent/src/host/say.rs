@@ -101,7 +101,7 @@ impl Agent {
     /// Seen by those who look on, as the model's own words are, and kept nowhere.
     async fn show_piece(&self, call: Call, piece: Piece) -> Result<Value, MethodError> {
         let session = &call.caller.session;
-        let Some((_, watch)) = self.sessions().wished(session, piece.row) else {
+        let Some((_, watch)) = self.sessions().wishes.wished(session, piece.row) else {
             // Nobody looks on, or it is none of its business.
             return row(self, &call, piece.row).await.map(|_| Value::Null);
         };

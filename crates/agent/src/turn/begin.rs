@@ -14,8 +14,8 @@ use super::{
     state::{TurnRules, TurnState},
 };
 use crate::{
-    Agent, TurnError, Watch, arrival::Answering, asked::rounds, delegate::both, recall::History,
-    record::Record,
+    Agent, TurnError, Watch, asked::rounds, delegate::both, recall::History, record::Record,
+    session::LiveSession,
 };
 
 /// Messages one turn may send.
@@ -102,7 +102,7 @@ impl Agent {
             }
             .to_json(),
         };
-        let work = self.works_on_turn(&start.session, id);
+        let claim = self.claim_turn(&start.session, id);
         let unbegun = PendingStart {
             lease: lease.cloned(),
             start: start.clone(),
@@ -127,7 +127,7 @@ impl Agent {
         );
         let brought = ask.options.history.clone().map(History::from);
         turn.context.history = brought.or(ask.history);
-        turn.work = Some(work);
+        turn.claim = Some(claim);
         turn.unbegun = Some(unbegun);
         turn.context.session = ask.known;
         turn.options = ask.options;
@@ -138,23 +138,11 @@ impl Agent {
         Ok(turn)
     }
 
-    /// Goes on with a turn that was cut off or has waited for an approval.
-    pub async fn resume(&self, id: JournalId, watch: Watch) -> Result<TurnReport, TurnError> {
-        let session = self.store().turns().get(id).await?.start.session;
-        let answering = self.sessions().of(&session);
-        // It may be waiting for its approval still, and go on by itself.
-        let lease = self.lease(&session, &answering).await?;
-        let _going = self.sessions().under_way.enter();
-        let report = self.go_on(id, &answering, watch).await;
-        lease.give_up().await;
-        report
-    }
-
-    /// The same under the session's lease.
+    /// Goes on with a turn that was cut off or has waited for an approval, under its session's lease.
     pub(crate) async fn go_on(
         &self,
         id: JournalId,
-        answering: &Answering,
+        live: &LiveSession,
         watch: Watch,
     ) -> Result<TurnReport, TurnError> {
         let found = self.store().turns().get(id).await?;
@@ -164,12 +152,18 @@ impl Agent {
                 stop: finish.stop,
             });
         }
-        if !self.store().leases().adopt(id).await? {
+        let lease = live.lease();
+        let leases = self.store().leases();
+        let adopted = match &lease {
+            Some(lease) => leases.adopt_under(lease, id).await?,
+            None => false,
+        };
+        if !adopted {
             return Err(StoreError::Elsewhere(id).into());
         }
         let start = found.start;
         let session = start.session.clone();
-        let work = self.works_on_turn(&session, id);
+        let claim = self.claim_turn(&session, id);
         let plan = TurnPlan::of(&start);
         let persona = match start.persona.as_deref() {
             Some(name) if name == Persona::built_in().name => Some(Persona::built_in()),
@@ -192,9 +186,9 @@ impl Agent {
             .await?;
         newer.retain(|row| row.turn == Some(id));
         let cancel = Cancel::default();
-        let _running = answering.runs(&cancel, &start.user);
+        let _running = live.runs(&cancel, &start.user);
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
-        turn.work = Some(work);
+        turn.claim = Some(claim);
         turn.earlier.handed_over = plan.handed_over;
         turn.options.rounds = plan.rounds;
         turn.state.rules = turn.rules();
@@ -305,7 +299,7 @@ impl Turn {
                 log_mark,
                 began: Instant::now(),
             },
-            work: None,
+            claim: None,
             unbegun: None,
         }
     }

@@ -88,7 +88,7 @@ impl Turn {
             let histories = &self.agent.sessions().histories;
             histories.appended(id, last, &messages);
         }
-        self.end_work();
+        self.end_claim();
         if !self.is_returned() {
             self.agent.deliver(&self.facts.session).await;
         }
