@@ -34,6 +34,8 @@ pub enum TurnError {
     Run(#[from] RunError),
     #[error("turn {} has ended with stop '{stop:?}'", turn.0)]
     Ended { turn: JournalId, stop: TurnStop },
+    #[error("turn {} was begun by a newer version of Callgate, which alone can resume it", turn.0)]
+    Newer { turn: JournalId },
     /// The process ends, or a part of it did.
     #[error("it was cut off, and goes on at the next start")]
     CutOff,
@@ -62,6 +64,7 @@ impl TurnError {
             }
             TurnError::Run(_)
             | TurnError::Ended { .. }
+            | TurnError::Newer { .. }
             | TurnError::CutOff
             | TurnError::Randomness(_) => false,
         }

@@ -4,6 +4,7 @@
 mod claim;
 mod drive;
 pub(crate) mod event;
+mod request;
 pub(crate) mod state;
 mod wishes;
 
@@ -20,8 +21,8 @@ use parking_lot::Mutex;
 use tokio::sync::{OnceCell, Semaphore, oneshot};
 
 use self::{
-    drive::Request,
     event::{SessionAction, SessionEvent, Ticket},
+    request::Request,
     state::SessionState,
     wishes::Wishes,
 };

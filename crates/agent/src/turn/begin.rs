@@ -11,6 +11,7 @@ use tracing::Instrument;
 use super::{
     EarlierExecution, PendingStart, RequestContext, Turn, TurnAsk, TurnOptions, TurnPlan,
     TurnProgress, TurnReport, budget,
+    plan::STEP_VERSION,
     state::{TurnRules, TurnState},
 };
 use crate::{
@@ -93,6 +94,7 @@ impl Agent {
             parent: ask.parent.as_ref().map(|parent| parent.turn),
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
             plan: TurnPlan {
+                version: STEP_VERSION,
                 parts: ask.parts,
                 mark,
                 handed_over: hands_over,
@@ -165,6 +167,9 @@ impl Agent {
         let session = start.session.clone();
         let claim = self.claim_turn(&session, id);
         let plan = TurnPlan::of(&start);
+        if plan.version > STEP_VERSION {
+            return Err(TurnError::Newer { turn: id });
+        }
         let persona = match start.persona.as_deref() {
             Some(name) if name == Persona::built_in().name => Some(Persona::built_in()),
             Some(name) => match self.store().personas().get(name).await {

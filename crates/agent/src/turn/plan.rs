@@ -6,9 +6,15 @@ use callgate_store::TurnStart;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+/// Of [`super::state::TurnState`]: raised when the same record would lead to other actions. A turn is resumed
+/// only where the rules are known by which it was begun.
+pub(crate) const STEP_VERSION: u32 = 1;
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct TurnPlan {
+    /// [`STEP_VERSION`] when it began.
+    pub(crate) version: u32,
     /// What to answer.
     pub(crate) parts: Vec<Part>,
     /// The newest log row when it began: what is newer was said in it.

@@ -10,6 +10,7 @@ mod completing;
 mod conversations;
 mod durability;
 mod extract;
+mod histories;
 mod hosting;
 mod instances;
 mod kinds;

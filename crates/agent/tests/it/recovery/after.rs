@@ -7,7 +7,7 @@ use callgate_agent::{Agent, Coder, Sessions, Wiring};
 use callgate_contract::{
     BoxFuture, HostCall, Mode, Models, NamedModel, Report, RunSpec, Sandbox, SandboxError, TurnStop,
 };
-use callgate_store::{NewPersona, NewTimer, Store};
+use callgate_store::{NewPersona, NewTimer, Parameter, Store};
 use callgate_testkit::{Home, on_each_engine};
 use serde_json::json;
 
@@ -157,4 +157,40 @@ async fn a_turn_whose_sandbox_is_gone_ends_in_words() {
         assert_eq!(stops, [Some(TurnStop::Error)]);
         assert_eq!(agent.recover().await.unwrap().turns, []);
     }
+}
+
+/// What a newer version would do next is not known here: the turn ends and whoever asked is told.
+#[tokio::test]
+async fn a_turn_of_a_newer_version_is_not_guessed_at() {
+    on_each_engine(async |home: Home| {
+        let store = home.open().await;
+        let stage = Stage::new(store.clone(), Scripted::default().says("!hang"));
+        let cut = tokio::time::timeout(Duration::from_millis(700), stage.hears("go"));
+        assert!(cut.await.is_err());
+        let open = store.turns().unfinished().await.unwrap().remove(0).start;
+        let newer = open
+            .plan
+            .to_string()
+            .replace("\"version\":1", "\"version\":2");
+        assert_ne!(newer, open.plan.to_string());
+        let set = "UPDATE turn SET plan = ?1 WHERE id = ?2";
+        store
+            .write(move |tx| {
+                let parameters = [
+                    Parameter::Text(Some(&newer)),
+                    Parameter::Bytes(Some(open.id.0.as_bytes())),
+                ];
+                tx.execute(set, &parameters)?;
+                Ok(())
+            })
+            .await
+            .unwrap();
+        let second = Stage::new(store.clone(), Scripted::default());
+        second.agent.recover().await.unwrap();
+        let told = second.sent().join("\n");
+        assert!(told.contains("newer version"), "{told}");
+        assert!(second.model.requests().is_empty());
+        assert_eq!(store.turns().unfinished().await.unwrap(), []);
+    })
+    .await;
 }
