@@ -1,9 +1,11 @@
-//! What each round was asked, as the journal keeps it: in full; or, where a round was asked what the
-//! round before was and something more, by what was added; and a conversation's history by where it
-//! lies. A turn of a thousand rounds would otherwise keep its beginning a thousand times, and a
-//! conversation of a thousand turns its history.
+//! What each round was asked, as the journal keeps it: in full; or, where a round begins with what the
+//! round before was asked, by what comes after; and a conversation's history by where it lies. A turn of
+//! a thousand rounds would otherwise keep its beginning a thousand times, and a conversation of a
+//! thousand turns its history. What else requests have in common is the store's to find.
 
-use callgate_contract::{ConversationId, JournalId, ModelMessage, ModelRequest, Shared, ToolSpec};
+use callgate_contract::{
+    ConversationId, JournalId, Messages, ModelMessage, ModelOptions, ModelRequest, Shared, ToolSpec,
+};
 use callgate_store::{Round, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -21,18 +23,33 @@ pub(crate) struct Past {
     pub(crate) count: usize,
 }
 
+/// A request without its history.
+#[derive(Serialize)]
+struct Remaining<'a> {
+    messages: Vec<&'a ModelMessage>,
+    tools: &'a [ToolSpec],
+    options: &'a ModelOptions,
+    history: &'a Past,
+}
+
 impl Past {
-    /// The request as the journal keeps it.
-    pub(crate) fn left_out(&self, request: &ModelRequest) -> Option<Json> {
+    /// The request as JSON, with the place of its history instead of that; `None` where listeners or
+    /// the needs of a model have changed that part of what was the turn's `own`.
+    pub(crate) fn left_out(&self, own: &Messages, request: &ModelRequest) -> Option<String> {
         let (before, rest) = request.messages.split_at_checked(self.at)?;
-        let after = rest.get(self.count..)?;
-        let messages: Vec<&ModelMessage> = before.iter().chain(after).collect();
-        Some(json!({
-            "messages": messages,
-            "tools": request.tools,
-            "options": request.options,
-            "history": self,
-        }))
+        let (history, after) = rest.split_at_checked(self.count)?;
+        let unchanged = request.messages.is_same(own)
+            || own.get(self.at..self.at + self.count) == Some(history);
+        if !unchanged {
+            return None;
+        }
+        let remaining = Remaining {
+            messages: before.iter().chain(after).collect(),
+            tools: &request.tools,
+            options: &request.options,
+            history: self,
+        };
+        serde_json::to_string(&remaining).ok()
     }
 
     /// Puts the history back; says so where it is gone.
@@ -80,30 +97,68 @@ pub async fn rounds(store: &Store, turn: JournalId) -> Result<Vec<Round>, StoreE
 /// The round before, as far as it matters for the next one's record.
 pub(crate) struct Asked {
     model: String,
-    messages: usize,
+    messages: Before,
     tools: Shared<ToolSpec>,
+    options: ModelOptions,
+}
+
+/// What the round before was asked.
+enum Before {
+    /// So many of the turn's own messages, which only grow.
+    Own(usize),
+    /// What listeners made of them.
+    Altered(Messages),
+}
+
+/// A request that begins with so many messages of the one before.
+#[derive(Serialize)]
+struct Added<'a> {
+    after: usize,
+    messages: &'a [ModelMessage],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a [ToolSpec]>,
 }
 
 impl Asked {
-    pub(crate) fn of(model: &str, request: &ModelRequest) -> Self {
+    pub(crate) fn of(model: &str, request: &ModelRequest, altered: bool) -> Self {
         Asked {
             model: model.to_owned(),
-            messages: request.messages.len(),
+            messages: if altered {
+                Before::Altered(request.messages.clone())
+            } else {
+                Before::Own(request.messages.len())
+            },
             tools: request.tools.clone(),
+            options: request.options.clone(),
         }
     }
 
-    /// Of a request that begins with what this one was; `None` where another model is asked, which
-    /// may be shown its parts in another way.
-    pub(crate) fn grown(&self, model: &str, request: &ModelRequest) -> Option<Json> {
-        let added = request.messages.get(self.messages..)?;
-        if self.model != model {
+    /// Of a request that begins as this one did, what is new, as JSON; `None` where another model is
+    /// asked, which may be shown its parts in another way, or in another manner.
+    pub(crate) fn added(
+        &self,
+        own: &[ModelMessage],
+        model: &str,
+        request: &ModelRequest,
+        altered: bool,
+    ) -> Option<String> {
+        if self.model != model || self.options != request.options {
             return None;
         }
-        let mut kept = json!({ "after": self.messages, "messages": added });
-        if self.tools != request.tools {
-            kept["tools"] = json!(request.tools);
-        }
-        Some(kept)
+        let same = |before: &[ModelMessage]| {
+            let both = before.iter().zip(&request.messages);
+            both.take_while(|(one, other)| one == other).count()
+        };
+        let after = match &self.messages {
+            Before::Own(count) if !altered => *count,
+            Before::Own(count) => same(own.get(..*count)?),
+            Before::Altered(messages) => same(messages),
+        };
+        let added = Added {
+            after,
+            messages: request.messages.get(after..).filter(|_| after > 0)?,
+            tools: (self.tools != request.tools).then_some(&request.tools),
+        };
+        serde_json::to_string(&added).ok()
     }
 }

@@ -163,7 +163,8 @@ CREATE INDEX turn_by_parent ON turn (parent) WHERE parent IS NOT NULL;
 CREATE INDEX turn_by_time ON turn (started_at, user_name);
 
 -- What models were asked and what it cost, one row for each request, whoever made it. The rounds of turns
--- are here with their words; the row outlives them, and then holds no words of anybody.
+-- are here with their words; the row outlives them, and then holds no words of anybody but those that
+-- newer rounds of the conversation share.
 CREATE TABLE model_request (
     id {id},
     -- NULL outside of turns, such as for a summary made before one.
@@ -177,7 +178,11 @@ CREATE TABLE model_request (
     method TEXT,
     -- Which answered, or is to.
     model TEXT NOT NULL,
+    -- Words of its own; where parts of which rows' shared words come between them (JSON), NULL where it is
+    -- whole; and words that newer requests of its conversation may have too.
     request TEXT,
+    splices TEXT,
+    shared TEXT,
     asked_at BIGINT NOT NULL,
     attempts BIGINT NOT NULL,
     -- NULL until the model has answered.
@@ -198,6 +203,7 @@ CREATE TABLE model_request (
 
 CREATE UNIQUE INDEX model_request_by_round ON model_request (turn, round) WHERE round IS NOT NULL;
 CREATE INDEX model_request_by_turn ON model_request (turn) WHERE turn IS NOT NULL AND round IS NULL;
+CREATE INDEX model_request_sharing ON model_request (turn) WHERE shared IS NOT NULL;
 CREATE INDEX model_request_by_time ON model_request (asked_at);
 CREATE INDEX model_request_by_user ON model_request (user_name, asked_at);
 CREATE INDEX model_request_by_session ON model_request (session, asked_at);

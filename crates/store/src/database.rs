@@ -17,6 +17,7 @@ use crate::{
     postgres::Postgres,
     row,
     settings::SettingsCache,
+    shared::KnownPlaces,
     sqlite::Sqlite,
     tx::{Tx, parameters},
 };
@@ -30,6 +31,7 @@ pub(crate) struct Database {
     /// Of messages put on their way, by session.
     pub(crate) queued: Arrivals,
     pub(crate) settings: SettingsCache,
+    pub(crate) shared: KnownPlaces,
     pub(crate) instance: Instance,
     pub(crate) key_handles: Handles,
 }

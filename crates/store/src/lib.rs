@@ -39,6 +39,7 @@ mod rooms;
 mod row;
 mod sessions;
 mod settings;
+mod shared;
 mod sqlite;
 mod timers;
 mod turns;
@@ -85,6 +86,7 @@ pub use rooms::{
 };
 pub use sessions::{Session, Sessions};
 pub use settings::{SessionSettings, Settings, Versioned};
+pub use shared::KeptRequest;
 pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, TimerState, Timers};
 pub use turns::{
     Answer, Round, Scope, Spent, Turn, TurnCounts, TurnEnd, TurnFinish, TurnStart, Turns,

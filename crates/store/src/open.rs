@@ -76,6 +76,7 @@ impl Store {
             arrivals: Default::default(),
             queued: Default::default(),
             settings: Default::default(),
+            shared: Default::default(),
             instance: Instance::at(&options.data, options.term)?,
             key_handles: Default::default(),
         };

@@ -18,11 +18,12 @@ pub use self::{
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
 use crate::{
-    Charge, Journal, Lease, StoreError, approvals, changes, conversations,
+    Charge, Journal, KeptRequest, Lease, StoreError, approvals, changes, conversations,
     costs::UsageColumns,
     crash_point,
     journal::PendingReply,
     log, row,
+    shared::{Draft, Learned, RequestColumns},
     tx::{Tx, parameters},
 };
 
@@ -63,20 +64,21 @@ impl Turns<'_> {
         lease: Option<&Lease>,
         turn: &TurnStart,
         answers: &[i64],
-        request: Option<&Json>,
+        request: Option<KeptRequest>,
     ) -> Result<(), StoreError> {
         let (database, id) = (&self.0.database, turn.id);
         let lease = lease.cloned();
         let (turn, answers, holder) = (turn.clone(), answers.to_vec(), database.holder());
-        let request = request.map(Json::to_string);
-        database
+        let request = database.draft(request).await?;
+        let learned = database
             .write(move |tx| {
                 begin(tx, lease.as_ref(), &turn, &answers, holder)?;
-                ask(tx, id, 1, request.as_deref())?;
+                let learned = ask(tx, id, 1, request)?;
                 crash_point("turn.before_begin_commit");
-                Ok(())
+                Ok(learned)
             })
             .await?;
+        database.learn(learned);
         crash_point("turn.after_begin");
         crash_point("turn.after_asked");
         Ok(())
@@ -88,12 +90,14 @@ impl Turns<'_> {
         &self,
         turn: JournalId,
         number: u32,
-        request: Option<&Json>,
+        request: Option<KeptRequest>,
     ) -> Result<(), StoreError> {
-        let request = request.map(Json::to_string);
-        self.0
-            .write_to(turn, move |tx| ask(tx, turn, number, request.as_deref()))
+        let request = self.0.database.draft(request).await?;
+        let learned = self
+            .0
+            .write_to(turn, move |tx| ask(tx, turn, number, request))
             .await?;
+        self.0.database.learn(learned);
         crash_point("turn.after_asked");
         Ok(())
     }
@@ -252,21 +256,48 @@ fn ask(
     tx: &mut dyn Tx,
     turn: JournalId,
     number: u32,
-    request: Option<&str>,
-) -> Result<(), StoreError> {
-    let asked = tx.writes_one(
-        "INSERT INTO model_request (turn, round, session, user_name, model, request, asked_at,
-                                    attempts)
-         SELECT id, ?2, session, user_name, model, ?3, ?4, 1 FROM turn WHERE id = ?1
+    request: Draft,
+) -> Result<Learned, StoreError> {
+    let columns = request.columns()?;
+    if let Some(row) = write_request(tx, turn, number, &columns)? {
+        return Ok(request.learned(row));
+    }
+    // It has a reply; or it was asked before, and shared words then which others may have taken up.
+    if columns.shared.is_some()
+        && let Some(_) = write_request(tx, turn, number, &request.whole())?
+    {
+        return Ok(None);
+    }
+    Err(StoreError::AlreadyReplied { turn, number })
+}
+
+/// The number of the row; `None` where it has a reply, or would lose the words it shares for others.
+fn write_request(
+    tx: &mut dyn Tx,
+    turn: JournalId,
+    number: u32,
+    columns: &RequestColumns,
+) -> Result<Option<i64>, StoreError> {
+    tx.scalar(
+        "INSERT INTO model_request (turn, round, session, user_name, model, request, splices,
+                                    shared, asked_at, attempts)
+         SELECT id, ?2, session, user_name, model, ?3, ?4, ?5, ?6, 1 FROM turn WHERE id = ?1
          ON CONFLICT (turn, round) WHERE round IS NOT NULL
-         DO UPDATE SET request = excluded.request, asked_at = excluded.asked_at,
-             attempts = model_request.attempts + 1
-         WHERE model_request.answered_at IS NULL",
-        parameters![turn, number, request, row::now()],
-    )?;
-    asked
-        .then_some(())
-        .ok_or(StoreError::AlreadyReplied { turn, number })
+         DO UPDATE SET request = excluded.request, splices = excluded.splices,
+             shared = COALESCE(model_request.shared, excluded.shared),
+             asked_at = excluded.asked_at, attempts = model_request.attempts + 1
+         WHERE model_request.answered_at IS NULL
+           AND (model_request.shared IS NULL OR excluded.shared IS NULL)
+         RETURNING id",
+        parameters![
+            turn,
+            number,
+            columns.request,
+            columns.splices,
+            columns.shared,
+            row::now()
+        ],
+    )
 }
 
 /// False if the round was never asked, has a reply, or is another instance's by now.

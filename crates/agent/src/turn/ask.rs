@@ -5,7 +5,7 @@ use callgate_contract::{
     Mode, ModelError, ModelEvent, ModelReply, ModelRequest, NamedModel, Points, Shared, ToolSpec,
     TurnStop, Usage,
 };
-use serde_json::Value as Json;
+use callgate_store::KeptRequest;
 use tracing::{Instrument, field::Empty};
 
 use super::{PendingStart, Turn, budget::is_cut_short, event::Event};
@@ -129,13 +129,11 @@ impl Turn {
         match self.unbegun.take() {
             Some(PendingStart { lease, start, rows }) => {
                 turns
-                    .begin_asking(lease.as_ref(), &start, &rows, kept.as_ref())
+                    .begin_asking(lease.as_ref(), &start, &rows, kept)
                     .await?;
             }
             None => {
-                turns
-                    .asked(self.facts.turn, self.state.round, kept.as_ref())
-                    .await?;
+                turns.asked(self.facts.turn, self.state.round, kept).await?;
             }
         }
         self.tell_round();
@@ -210,19 +208,26 @@ impl Turn {
     }
 
     /// The request as the journal keeps it.
-    fn kept(&mut self, model: &NamedModel, request: &ModelRequest, altered: bool) -> Option<Json> {
-        let before = self.context.asked.take();
-        if altered {
-            return serde_json::to_value(request).ok();
-        }
-        self.context.asked = Some(Asked::of(&model.id, request));
-        let grown = before.and_then(|before| before.grown(&model.id, request));
-        // One that was changed on its way to the model is no longer the same list.
-        let as_it_is = request.messages.is_same(&self.state.request.messages);
-        let past = self.context.past.as_ref().filter(|_| as_it_is);
-        grown
-            .or_else(|| past?.left_out(request))
-            .or_else(|| serde_json::to_value(request).ok())
+    fn kept(
+        &mut self,
+        model: &NamedModel,
+        request: &ModelRequest,
+        altered: bool,
+    ) -> Option<KeptRequest> {
+        let asked = Asked::of(&model.id, request, altered);
+        let before = self.context.asked.replace(asked);
+        let own = &self.state.request.messages;
+        let added = before.and_then(|before| before.added(own, &model.id, request, altered));
+        // Listeners may change every round anew; without them nothing repeats what was added.
+        let repeats = altered || added.is_none();
+        let past = self.context.past.as_ref();
+        let text = added
+            .or_else(|| past?.left_out(own, request))
+            .or_else(|| serde_json::to_string(request).ok())?;
+        Some(KeptRequest {
+            text,
+            shared_in: self.facts.conversation.filter(|_| repeats),
+        })
     }
 
     /// The turn's model, or the vision model where the request holds what that one alone can take.

@@ -5,6 +5,7 @@ use callgate_contract::{
     Cancel, Embeddings, JournalId, Mode, ModelMessage, ModelReply, ModelRequest, Role, SessionKey,
     TurnStop,
 };
+use callgate_store::KeptRequest;
 
 use super::{Parent, Returned, SessionContext, Turn, TurnAsk, TurnOptions};
 use crate::{Agent, NoVectors, Watch, language::Language, spending::Need, texts};
@@ -78,13 +79,17 @@ impl Turn {
         self.state.round += 1;
         let said: Vec<ModelMessage> = texts.iter().map(ModelMessage::user).collect();
         let kept = if self.agent.settings().keep_requests {
-            serde_json::to_value(ModelRequest::new(said)).ok()
+            let text = serde_json::to_string(&ModelRequest::new(said)).ok();
+            text.map(|text| KeptRequest {
+                text,
+                shared_in: None,
+            })
         } else {
             None
         };
         let (turn, round) = (self.facts.turn, self.state.round);
         let turns = self.agent.store().turns();
-        let recorded = turns.asked(turn, round, kept.as_ref()).await;
+        let recorded = turns.asked(turn, round, kept).await;
         recorded.map_err(crate::TurnError::from)?;
         let made = self.model.model.embed(texts).await?;
         let reply = ModelReply {

@@ -169,7 +169,7 @@ impl Stage {
         Stage::wired(store, model, GatePolicy::default(), settings(), listeners)
     }
 
-    fn wired(
+    pub fn wired(
         store: Store,
         model: Scripted,
         policy: GatePolicy,

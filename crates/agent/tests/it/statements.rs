@@ -19,20 +19,26 @@ async fn cost(stage: &Stage, mode: Mode) -> (u64, u64) {
     )
 }
 
+/// So many that the chat outgrows what a request keeps to itself.
+const MESSAGES: usize = 30;
+
 #[tokio::test]
 async fn a_message_is_fifteen_statements_and_three_commits_at_most() {
     for mode in [Mode::Code, Mode::Tools] {
         let home = Home::sqlite();
-        let model = Scripted::default().says("One.").says("Two.").says("Three.");
+        let answers = (0..=MESSAGES).map(|place| format!("Answer {place}."));
+        let answers: Vec<String> = answers.collect();
+        let says = |model: Scripted, answer: &String| model.says(answer);
+        let model = answers.iter().fold(Scripted::default(), says);
         let stage = Stage::new(home.open().await, model);
         stage.outbox.1.store(true, Ordering::Relaxed);
         cost(&stage, mode).await;
-        for _ in 0..2 {
+        for _ in 0..MESSAGES {
             let (statements, commits) = cost(&stage, mode).await;
             assert!(statements <= 15, "{mode:?}: {statements} statements");
             assert!(commits <= 3, "{mode:?}: {commits} commits");
         }
-        assert_eq!(stage.sent(), ["One.", "Two.", "Three."]);
+        assert_eq!(stage.sent(), answers);
     }
 }
 

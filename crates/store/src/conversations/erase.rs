@@ -28,9 +28,11 @@ const OF_CONVERSATION: [&str; 3] = [
     "DELETE FROM current_conversation WHERE conversation = ?1",
 ];
 
-const OF_JOURNAL: [&str; 7] = [
+const OF_JOURNAL: [&str; 8] = [
     "UPDATE turn SET plan = NULL, report = NULL WHERE id = ?1",
-    "UPDATE model_request SET request = NULL, reply = NULL WHERE turn = ?1 AND round IS NOT NULL",
+    "UPDATE model_request SET request = NULL, splices = NULL, reply = NULL
+     WHERE turn = ?1 AND round IS NOT NULL",
+    "UPDATE model_request SET shared = NULL WHERE turn = ?1 AND shared IS NOT NULL",
     "DELETE FROM altered WHERE turn = ?1",
     "UPDATE run SET code = NULL, report = NULL WHERE journal = ?1",
     "UPDATE approval SET arguments = 'null' WHERE journal = ?1",

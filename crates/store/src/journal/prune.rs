@@ -5,7 +5,7 @@
 use callgate_contract::JournalId;
 
 use crate::{
-    StoreError,
+    StoreError, shared,
     tx::{Tx, parameters},
 };
 
@@ -45,10 +45,11 @@ pub(super) fn prune(tx: &mut dyn Tx, keep: i64) -> Result<u64, StoreError> {
         erase(tx, "call", "journal", ORPHANS, newest)?;
         // What a round has cost stays; it is a round no longer.
         let forget = format!(
-            "UPDATE model_request SET round = NULL, request = NULL, reply = NULL
+            "UPDATE model_request SET round = NULL, request = NULL, splices = NULL, reply = NULL
              WHERE turn IN ({OLD_TURNS}) AND round IS NOT NULL"
         );
         tx.execute(&forget, parameters![newest])?;
+        shared::forget_unused(tx, newest)?;
     }
     Ok(pruned)
 }

@@ -8,6 +8,7 @@ use crate::{
     Run, StoreError,
     instance::left_behind,
     row::{self, get},
+    shared::Joiner,
     tx::{Parameter, Row, Tx, parameters},
 };
 
@@ -108,7 +109,9 @@ impl Turns<'_> {
                      ORDER BY round",
                     parameters![turn],
                 )?;
-                rows.iter().map(read_round).collect()
+                let mut joiner = Joiner::default();
+                let read = |row| read_round(joiner.request(tx, row)?, row);
+                rows.iter().map(read).collect()
             })
             .await
     }
@@ -176,8 +179,7 @@ fn read_finish(row: &Row) -> Result<Option<TurnFinish>, StoreError> {
     }))
 }
 
-fn read_round(row: &Row) -> Result<Round, StoreError> {
-    let request: Option<String> = get(row, "request")?;
+fn read_round(request: Option<String>, row: &Row) -> Result<Round, StoreError> {
     Ok(Round {
         number: row::read_small("round", get(row, "round")?)?,
         request: request

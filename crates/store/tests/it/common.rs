@@ -3,12 +3,12 @@
 use std::{path::Path, time::Duration};
 
 use callgate_contract::{
-    Allowed, Change, Effect, JournalId, Kind, Message, Mode, Part, Role, SessionKey, Surface,
-    TurnStop, Usage,
+    Allowed, Change, ConversationId, Effect, JournalId, Kind, Message, Mode, Part, Role,
+    SessionKey, Surface, TurnStop, Usage,
 };
 use callgate_store::{
-    CallIntent, CallOutcome, Charge, Incoming, NewMessage, RunStart, Sender, Success, TurnEnd,
-    TurnStart,
+    CallIntent, CallOutcome, Charge, Incoming, KeptRequest, NewMessage, RunStart, Sender, Success,
+    TurnEnd, TurnStart,
 };
 use callgate_testkit::Home;
 use serde_json::{Value as Json, json};
@@ -117,6 +117,13 @@ pub fn send(session: SessionKey, text: &str) -> Change {
 
 pub fn said(role: &str, text: &str) -> Json {
     json!({"role": role, "content": text})
+}
+
+pub fn kept(request: &Json, shared_in: Option<ConversationId>) -> KeptRequest {
+    KeptRequest {
+        text: request.to_string(),
+        shared_in,
+    }
 }
 
 pub fn charge(usage: Usage, money: Option<u64>) -> Charge {

@@ -9,7 +9,7 @@ use callgate_store::{
 use callgate_testkit::{Home, on_each_engine};
 use serde_json::json;
 
-use crate::common::{ask, call, charge, end, incoming, run, said, send, session, turn};
+use crate::common::{ask, call, charge, end, incoming, kept, run, said, send, session, turn};
 
 const SECRET: &str = "s3cr3t";
 
@@ -28,9 +28,11 @@ async fn confide(store: &Store, start: &TurnStart, ended: bool) {
     let row = store.log().append_incoming(&message).await.unwrap().row;
     store.turns().begin(start, &[row.id]).await.unwrap();
     let secret = json!({ SECRET: SECRET });
+    // Long, so that it is shared with other requests of the conversation.
+    let request = json!({ SECRET: SECRET.repeat(1_000) });
     store
         .turns()
-        .asked(start.id, 1, Some(&secret))
+        .asked(start.id, 1, Some(kept(&request, start.conversation)))
         .await
         .unwrap();
     let usage = Usage::default();
@@ -128,7 +130,7 @@ async fn holding(home: &Home) -> Vec<String> {
         ("conversation", "title"),
         ("message", "message"),
         ("turn", "plan report"),
-        ("model_request", "request reply"),
+        ("model_request", "request shared reply"),
         ("run", "code report"),
         ("call", "arguments value text parts error detail"),
         ("approval", "arguments"),
@@ -172,7 +174,7 @@ async fn a_deleted_conversation_leaves_no_text() {
         };
         confide(&store, &child, true).await;
         let before = holding(&home).await;
-        assert_eq!(before.len(), 17, "{before:?}");
+        assert_eq!(before.len(), 18, "{before:?}");
         store
             .outbox()
             .deliver_pending(None, &Anywhere)

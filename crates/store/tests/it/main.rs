@@ -22,6 +22,7 @@ mod remote;
 mod rooms;
 mod rows;
 mod settings;
+mod sharing;
 mod spent;
 mod statistics;
 mod timers;

@@ -6,7 +6,7 @@ use callgate_store::{Charge, NewConversation, RunStart, Store, StoreError, TurnE
 use callgate_testkit::on_each_engine;
 use serde_json::{Value as Json, json};
 
-use crate::common::{call, charge, end, incoming, run, said, send, session, turn, value};
+use crate::common::{call, charge, end, incoming, kept, run, said, send, session, turn, value};
 
 const USAGE: Usage = Usage {
     input: 10,
@@ -97,13 +97,19 @@ async fn a_recorded_reply_stays() {
         ));
 
         let request = json!({"messages": ["问\u{0}"]});
-        turns.asked(id, 1, Some(&request)).await.unwrap();
+        turns
+            .asked(id, 1, Some(kept(&request, None)))
+            .await
+            .unwrap();
         // A crash hid the answer.
         let store = home.open().await;
         let turns = store.turns();
         let open = turns.rounds(id).await.unwrap();
         assert_eq!((open[0].attempts, &open[0].answer), (1, &None));
-        turns.asked(id, 1, Some(&request)).await.unwrap();
+        turns
+            .asked(id, 1, Some(kept(&request, None)))
+            .await
+            .unwrap();
         let reply = json!({"content": "答\u{0}"});
         turns
             .replied(id, 1, &reply, &charge(USAGE, Some(7)))
