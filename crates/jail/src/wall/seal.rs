@@ -58,16 +58,13 @@ fn give_up(plan: &Plan) -> Step<()> {
     sys::set_capabilities(if is_root { KEPT_POWERS } else { 0 })?;
     prctl(libc::PR_SET_NO_NEW_PRIVS, 1, "no_new_privs")?;
     // Which folders can be written is said by the mounts.
-    let rules = Ruleset::new(!plan.offline).map_err(|failure| {
-        let text = "this kernel has no Landlock; boot Linux 5.13 or newer with lsm=landlock,...";
-        failed(text, &failure.to_string())
-    })?;
+    let rules = Ruleset::new(!plan.offline)
+        .map_err(|failure| failed("this kernel has no Landlock", &failure.to_string()))?;
     rules.allow(c"/", ALL_BUT_DEVICES)?;
     rules.enforce()?;
     for filter in &plan.filters {
         sys::install_filter(filter).map_err(|failure| {
-            let text = "this kernel has no seccomp filters; use one with CONFIG_SECCOMP_FILTER";
-            failed(text, &failure.to_string())
+            failed("this kernel has no seccomp filters", &failure.to_string())
         })?;
     }
     Ok(())
