@@ -296,6 +296,8 @@ async fn a_plugin_whose_folder_was_replaced_is_loaded_from_the_new_one() {
     let [(_, loaded)] = scene.plugins.load(vec![source]).await.try_into().unwrap();
     let id = loaded.unwrap().id;
     assert_eq!(scene.value("roll", Vec::new()).await, Value::Int(6));
+    let worker = || scene.plugins.worker("probe").unwrap();
+    let process = worker().pid().unwrap();
     for answer in [8, 20] {
         place(answer);
         scene.plugins.reload(&id).await.unwrap().unwrap();
@@ -304,6 +306,67 @@ async fn a_plugin_whose_folder_was_replaced_is_loaded_from_the_new_one() {
             Value::Int(answer.into())
         );
     }
+    // Nor is another one needed for a plugin that was not there when it started.
+    scene.load("files", CODE).await.unwrap();
+    let own = scene.folder.path().join("data/plugin_data/files/note");
+    let own = Value::from(own.to_str().unwrap());
+    assert_eq!(scene.value("write", vec![own]).await, Value::Bool(true));
+    let staged = scene.folder.path().join("dice/note");
+    let staged = Value::from(staged.to_str().unwrap());
+    assert_eq!(scene.value("write", vec![staged]).await, Value::Bool(true));
+    assert_eq!(worker().pid(), Some(process), "the process is the same");
+}
+
+#[tokio::test]
+async fn a_folder_that_the_operator_names_can_be_used_and_one_beside_it_cannot() {
+    let outside = tempfile::tempdir().unwrap();
+    let [given, other] = ["given", "other"].map(|name| outside.path().join(name));
+    for folder in [&given, &other] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("song"), "la").unwrap();
+    }
+    let scene = Scene::with(|options| options.folders.push(given.clone())).await;
+    scene.load("files", CODE).await.unwrap();
+    let argument = |path: &std::path::Path| vec![Value::from(path.to_str().unwrap())];
+    let song = scene.value("read", argument(&given.join("song"))).await;
+    assert_eq!(song, Value::Bytes(b"la".to_vec()));
+    scene.value("write", argument(&given.join("more"))).await;
+    assert!(given.join("more").exists());
+    let refused = scene.call("read", argument(&other.join("song"))).await;
+    assert!(is_out_of_reach(&refused.unwrap_err().to_string()));
+}
+
+#[tokio::test]
+async fn what_a_worker_started_ends_with_it() {
+    let scene = Scene::new().await;
+    let code = "\
+import subprocess
+async def leave(seconds):
+    subprocess.Popen(['setsid', 'sleep', seconds])
+";
+    scene.load("leaving", code).await.unwrap();
+    // Nobody else sleeps for so long.
+    let seconds = format!("600.{}", std::process::id());
+    let argument = Value::from(seconds.as_str());
+    scene.value("leave", vec![argument]).await;
+    let sleeping = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = processes.filter_map(|it| std::fs::read(it.path().join("cmdline")).ok());
+        let sought = format!("sleep\0{seconds}\0").into_bytes();
+        lines.filter(|line| *line == sought).count()
+    };
+    let becomes = async |count: usize| {
+        for _ in 0..500 {
+            if sleeping() == count {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("there are {} processes, not {count}", sleeping());
+    };
+    becomes(1).await;
+    scene.plugins.shutdown().await;
+    becomes(0).await;
 }
 
 #[tokio::test]
