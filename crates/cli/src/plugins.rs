@@ -77,8 +77,11 @@ pub fn environments(settings: &Settings, root: PathBuf) -> Result<Environments, 
             hint,
         )
     })?;
+    let chosen = &settings.config.plugins;
     let environments = Environments::new(root, settings.config.python()?, library);
-    Ok(environments.building_from_source(settings.config.plugins.source_packages))
+    Ok(environments
+        .building_from_source(chosen.source_packages)
+        .unwalled(chosen.unwalled))
 }
 
 /// The plugins of `--plugin`, ready to be loaded.

@@ -1,11 +1,10 @@
-//! Landlock by its three system calls: which paths a child may read and write, no TCP, no signals
-//! or abstract sockets out of its own domain.
+//! Landlock by its three system calls: which paths a process may read and write, whether it has TCP, no
+//! signals or abstract sockets out of its own domain.
 
 use std::ffi::CStr;
 
 use crate::sys::{Step, check};
 
-const EXECUTE: u64 = 1 << 0;
 const WRITE_FILE: u64 = 1 << 1;
 const READ_FILE: u64 = 1 << 2;
 const READ_DIR: u64 = 1 << 3;
@@ -36,14 +35,15 @@ struct PathBeneath {
     parent: i32,
 }
 
-/// A ruleset that denies everything the running kernel can deny, until rules are added.
+/// A ruleset that denies everything the running kernel can deny, until rules are added; TCP too,
+/// unless that is allowed from the start.
 pub struct Ruleset {
     descriptor: i32,
     handled: u64,
 }
 
 impl Ruleset {
-    pub fn new() -> Step<Ruleset> {
+    pub fn new(tcp: bool) -> Step<Ruleset> {
         const VERSION_FLAG: u64 = 1;
         // SAFETY: asks for the version; no pointer is passed.
         let version =
@@ -57,7 +57,7 @@ impl Ruleset {
         };
         let attributes = RulesetAttr {
             handled_fs: (1 << filesystem_bits) - 1,
-            handled_net: if version >= 4 { 0b11 } else { 0 },
+            handled_net: if version >= 4 && !tcp { 0b11 } else { 0 },
             scoped: if version >= 6 { 0b11 } else { 0 },
         };
         let size = match version {
@@ -76,7 +76,6 @@ impl Ruleset {
 
     /// Grants `access` below `path`; a path that does not exist needs no rule.
     pub fn allow(&self, path: &CStr, access: u64) -> Step<()> {
-        debug_assert_eq!(access & EXECUTE, 0);
         // SAFETY: a live NUL-terminated string.
         let parent = unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) };
         if parent < 0 {

@@ -117,6 +117,8 @@ struct MountAttr {
     userns: u64,
 }
 
+pub const AT_RECURSIVE: i32 = 0x8000;
+
 pub const READ_ONLY: u64 = 1;
 pub const NO_SUID: u64 = 2;
 pub const NO_DEV: u64 = 4;
@@ -124,7 +126,12 @@ pub const NO_EXEC: u64 = 8;
 
 /// Restricts a mount, and with `recursive` everything mounted below it.
 pub fn restrict_mount(target: &CStr, set: u64, recursive: bool) -> Step<()> {
-    const AT_RECURSIVE: i32 = 0x8000;
+    let flags = if recursive { AT_RECURSIVE } else { 0 };
+    set_attributes(libc::AT_FDCWD, target, flags, set)
+}
+
+/// The same for a path below an open folder.
+pub fn set_attributes(folder: i32, path: &CStr, flags: i32, set: u64) -> Step<()> {
     let attributes = MountAttr {
         set,
         clear: 0,
@@ -135,18 +142,14 @@ pub fn restrict_mount(target: &CStr, set: u64, recursive: bool) -> Step<()> {
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
-            target.as_ptr(),
-            if recursive { AT_RECURSIVE } else { 0 },
+            folder,
+            path.as_ptr(),
+            flags,
             &attributes,
             size_of::<MountAttr>(),
         )
     };
-    check(
-        result,
-        &format!("mount_setattr {}", target.to_string_lossy()),
-    )
-    .map(drop)
+    check(result, &format!("mount_setattr {}", path.to_string_lossy())).map(drop)
 }
 
 pub fn prctl(option: i32, argument: u64, step: &str) -> Step<()> {

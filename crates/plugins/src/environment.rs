@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use base::base;
 pub use error::InstallError;
 use installer::Install;
+pub(crate) use installer::found;
 pub use process::ProgressFn;
 pub use requirement::is_requirement;
 
@@ -39,6 +40,8 @@ pub struct Environments {
     scripts: PathBuf,
     /// Packages may be built where there is no wheel, which runs their code.
     from_source: bool,
+    /// Nothing runs behind a wall: the operator's choice.
+    unwalled: bool,
 }
 
 /// Where a plugin's worker runs.
@@ -72,7 +75,13 @@ impl Environments {
             python,
             scripts,
             from_source: false,
+            unwalled: false,
         }
+    }
+
+    /// Whether installers run without a wall. The operator's to say.
+    pub fn unwalled(self, unwalled: bool) -> Self {
+        Environments { unwalled, ..self }
     }
 
     /// Whether packages without a wheel are built, behind the wall. The operator's to say.

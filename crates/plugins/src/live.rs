@@ -23,13 +23,15 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use crate::{blame, link::Link};
+use crate::{
+    blame,
+    control::Control,
+    link::Link,
+    wall::{NO_WALL, Wall},
+};
 
 /// How long stacks may take to be written.
 const DUMP: Duration = Duration::from_secs(1);
-
-/// A worker's way of saying that the kernel offers it no wall.
-const UNWALLED: i32 = 78;
 
 /// How a worker's process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +43,8 @@ pub(crate) struct Death {
     pub(crate) is_final: bool,
 }
 
-/// A file or folder as it was at a moment. The wall is around that very one: a folder that has since
-/// taken its place is another, whatever its name.
+/// A file or folder as it was at a moment. What a worker is shown is that very one: a folder that has
+/// since taken its place is another, whatever its name.
 #[derive(PartialEq, Eq)]
 struct Place {
     path: PathBuf,
@@ -69,18 +71,26 @@ pub(crate) struct WorkerChannels {
     /// Loading and installing may hold the loop for as long as they take.
     patient: AtomicUsize,
     death: watch::Sender<Option<Death>>,
-    /// What this process may open: a plugin elsewhere needs another.
-    inside: Vec<Place>,
+    control: Control,
+    wall: Wall,
+    /// What this process is shown of plugins. A mutex held for a look.
+    inside: Mutex<Vec<Place>>,
+    advice: fn(&str) -> String,
 }
 
 impl WorkerChannels {
+    /// `pid` is that of the process which keeps the wall.
     pub(crate) fn new(
-        main: Arc<Link>,
-        lane: Arc<Link>,
+        [main, lane]: [Arc<Link>; 2],
         pid: Option<u32>,
-        inside: Vec<PathBuf>,
+        control: Control,
+        wall: Wall,
+        advice: fn(&str) -> String,
     ) -> Self {
         let pid = pid.and_then(|pid| i32::try_from(pid).ok());
+        // Of a folder that holds the data directory, only what lies beside that is shown, as it lay.
+        let places = [wall.readable.as_slice(), wall.writable.as_slice()].concat();
+        let places = places.into_iter().filter(|it| !wall.hidden.starts_with(it));
         WorkerChannels {
             main,
             lane,
@@ -90,20 +100,45 @@ impl WorkerChannels {
             next: AtomicU64::new(0),
             patient: AtomicUsize::new(0),
             death: watch::Sender::new(None),
-            inside: inside.into_iter().map(Place::at).collect(),
+            control,
+            inside: Mutex::new(places.map(Place::at).collect()),
+            wall,
+            advice,
         }
     }
 
-    /// May this process open what lies at `path` now?
-    pub(crate) fn may_open(&self, path: &Path) -> bool {
+    /// Lets this process open what lies at `path` now, if it cannot yet. False where that takes another
+    /// process.
+    pub(crate) async fn show(&self, path: &Path) -> bool {
+        if self.may_open(path) {
+            return true;
+        }
+        let Some(order) = self.wall.order_for(path) else {
+            return false;
+        };
+        let place = Place::at(path.to_owned());
+        if let Err(error) = self.control.show(&order).await {
+            tracing::debug!(path = %path.display(), %error, "a worker cannot be shown a folder");
+            return false;
+        }
+        let mut inside = self.inside.lock();
+        inside.retain(|known| known.path != place.path);
+        inside.push(place);
+        true
+    }
+
+    fn may_open(&self, path: &Path) -> bool {
+        let inside = self.inside.lock();
         let leads_there = |place: &&Place| path.starts_with(&place.path);
-        let mut places = self.inside.iter().filter(leads_there);
+        let mut places = inside.iter().filter(leads_there);
         places.any(|place| Place::at(place.path.clone()) == *place)
     }
 
+    /// Of the worker itself: the youngest child of the process that keeps its wall.
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.pid
-            .map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+        let keeper = self.pid?.as_raw_nonzero();
+        let children = std::fs::read_to_string(format!("/proc/{keeper}/task/{keeper}/children"));
+        children.ok()?.split_whitespace().last()?.parse().ok()
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -171,7 +206,10 @@ impl WorkerChannels {
         let death = tokio::select! {
             status = child.wait() => {
                 let written = read_dump(&mut dump, Duration::from_millis(50)).await;
-                self.ended_by_itself(status.ok(), &written)
+                match self.unwalled(status.as_ref().ok()).await {
+                    Some(death) => death,
+                    None => self.ended_by_itself(status.ok(), &written),
+                }
             }
             () = self.unanswered(ping, patience) => {
                 let stacks = self.stacks(&mut dump).await;
@@ -228,14 +266,19 @@ impl WorkerChannels {
         }
     }
 
+    /// It never began, since it would have had no wall.
+    async fn unwalled(&self, status: Option<&ExitStatus>) -> Option<Death> {
+        status.filter(|status| status.code() == Some(NO_WALL))?;
+        let why = self.control.last_words().await?;
+        let advice = (self.advice)(&why);
+        Some(Death {
+            reason: format!("plugins run behind a wall or not at all, and {why}; {advice}"),
+            blamed: None,
+            is_final: true,
+        })
+    }
+
     fn ended_by_itself(&self, status: Option<ExitStatus>, written: &str) -> Death {
-        if status.and_then(|status| status.code()) == Some(UNWALLED) {
-            return Death {
-                reason: format!("plugins run behind a wall or not at all, and {written}"),
-                blamed: None,
-                is_final: true,
-            };
-        }
         let how = match (
             status.and_then(|status| status.code()),
             status.and_then(|status| status.signal()),

@@ -28,6 +28,7 @@ use crate::{
     render::Renderer,
     spawn::Order,
     switches::Switches,
+    wall::{Wall, interpreter},
 };
 
 /// How plugins are hosted.
@@ -49,6 +50,12 @@ pub struct PluginOptions {
     pub memory: u64,
     /// Packages without a wheel may be built, which runs their code.
     pub source_packages: bool,
+    /// Folders of this machine that the operator lets plugins read and write.
+    pub folders: Vec<PathBuf>,
+    /// Plugins run without a wall: the operator's choice.
+    pub unwalled: bool,
+    /// What to do about a wall that the kernel refused, by its reason.
+    pub advice: fn(&str) -> String,
 }
 
 impl PluginOptions {
@@ -63,6 +70,9 @@ impl PluginOptions {
             load_limit: Duration::from_secs(120),
             memory: 8 << 30,
             source_packages: false,
+            folders: Vec::new(),
+            unwalled: false,
+            advice: |_| "`callgate doctor` says what to enable".to_owned(),
         }
     }
 }
@@ -102,9 +112,12 @@ impl Plugins {
     /// Registers what plugins may ask of the host; nothing is started.
     pub fn open(gate: Gate, store: Store, options: PluginOptions) -> io::Result<Plugins> {
         let library = python::unpack(&options.data)?;
+        if options.unwalled {
+            tracing::warn!("plugins run without a wall, as the operator has chosen");
+        }
         let plugins = Plugins(Arc::new_cyclic(|this| Inner {
             contexts: Arc::new(Contexts::new(store.clone())),
-            renderer: Renderer::new(options.python.clone(), library.clone()),
+            renderer: Renderer::new(&options, library.clone()),
             described: DescriptionCache::new(&options.data),
             options,
             gate,
@@ -144,7 +157,8 @@ impl Plugins {
             options.python.clone(),
             self.0.library.clone(),
         )
-        .building_from_source(options.source_packages);
+        .building_from_source(options.source_packages)
+        .unwalled(options.unwalled);
         let patient = self.worker(worker).map(|worker| worker.patient());
         let name = worker.to_owned();
         let say = |line: &str| tracing::info!(target: "plugin", "{line}");
@@ -439,29 +453,43 @@ impl Inner {
         let home = self.home(worker);
         std::fs::create_dir_all(&home)?;
         let mut writable = vec![home.clone(), self.store.files().sessions_path().to_owned()];
+        writable.extend(self.options.folders.iter().cloned());
         for source in sources {
-            let data = self.data_of(&source.name());
-            std::fs::create_dir_all(&data)?;
-            writable.push(data);
-            // Compat(nekro): plugins keep files in their own folder.
-            writable.push(source.path.clone());
+            writable.extend(self.places_of(source)?);
         }
+        let python = self.python_of(worker);
         let environment = self.options.data.join("environments").join(plain(worker));
         let mut readable = vec![self.library.clone(), environment];
+        readable.extend(interpreter(&python));
         readable.extend(self.options.paths.iter().cloned());
+        let wall = Wall {
+            readable,
+            writable,
+            hidden: self.options.data.clone(),
+            folder: home.clone(),
+            memory: self.options.memory,
+            offline: false,
+            control: true,
+            unwalled: self.options.unwalled,
+        };
         Ok(Order {
-            python: self.python_of(worker),
+            python,
             flavour: flavour.to_owned(),
             library: self.library.clone(),
             paths: self.options.paths.clone(),
             home,
             web: self.web_socket(worker),
-            readable,
-            writable,
-            hidden: self.options.data.clone(),
+            wall,
             packages: self.importable(),
-            memory: self.options.memory,
         })
+    }
+
+    /// Where a plugin's code and data lie.
+    pub(crate) fn places_of(&self, source: &Source) -> io::Result<[PathBuf; 2]> {
+        let data = self.data_of(&source.name());
+        std::fs::create_dir_all(&data)?;
+        // Compat(nekro): plugins keep files in their own folder.
+        Ok([data, source.path.clone()])
     }
 
     /// The modules that code in the sandbox finds besides the standard library.

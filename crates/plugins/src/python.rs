@@ -8,6 +8,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use crate::{environment, spawn};
+
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// `DIR/run/python-<hash>`, written now unless it is there.
@@ -32,6 +34,27 @@ pub fn unpack(data: &Path) -> io::Result<PathBuf> {
     }
     remove_others(&run, &place);
     Ok(place)
+}
+
+/// The packages that workers of `flavour` import, compiled by `python` unless they are.
+pub(crate) async fn compile(library: &Path, flavour: &str, python: &Path) -> io::Result<()> {
+    let of_flavour = match flavour {
+        "native" => "callgate",
+        "nekro" => "nekro_agent",
+        flavour => flavour,
+    };
+    let folders = ["callgate_worker", "callgate_guest", of_flavour];
+    let folders = folders.map(|name| library.join(name));
+    let folders: Vec<PathBuf> = folders.into_iter().filter(|it| it.is_dir()).collect();
+    let interpreter =
+        fs::canonicalize(environment::found(python)).unwrap_or_else(|_| python.to_owned());
+    let interpreter = interpreter.display().to_string();
+    let note = library.join(format!(".compiled-{of_flavour}"));
+    if fs::read_to_string(&note).is_ok_and(|known| known == interpreter) {
+        return Ok(());
+    }
+    spawn::compile(python, &folders).await?;
+    fs::write(note, interpreter)
 }
 
 /// Of another version. Who still runs from one has long imported it.

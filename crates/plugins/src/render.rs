@@ -1,6 +1,6 @@
-//! [`Renderer`]: pages to pictures by a browser of this machine. Each page has a process of its own that
-//! shuts itself in before the browser starts (`callgate_worker.browser`), lives for one picture and is
-//! ended with all it started. Nothing is asked of anybody outside.
+//! [`Renderer`]: pages to pictures by a browser of this machine. Each page has a process of its own behind a
+//! wall of its own, without a network (`callgate_worker.browser`), which lives for one picture and is ended
+//! with all it started. Nothing is asked of anybody outside.
 
 use std::{path::PathBuf, process::ExitStatus, time::Duration};
 
@@ -12,7 +12,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::spawn;
+use crate::{
+    PluginOptions, spawn,
+    wall::{Wall, interpreter},
+};
 
 /// Browsers are large.
 const AT_ONCE: usize = 2;
@@ -40,15 +43,20 @@ pub(crate) enum RenderError {
 pub(crate) struct Renderer {
     python: PathBuf,
     library: PathBuf,
+    /// Of which nothing is seen.
+    data: PathBuf,
+    unwalled: bool,
     /// Bounds the browsers at work; a page waits for its turn.
     room: Semaphore,
 }
 
 impl Renderer {
-    pub(crate) fn new(python: PathBuf, library: PathBuf) -> Self {
+    pub(crate) fn new(options: &PluginOptions, library: PathBuf) -> Self {
         Renderer {
-            python,
+            python: options.python.clone(),
             library,
+            data: options.data.clone(),
+            unwalled: options.unwalled,
             room: Semaphore::new(AT_ONCE),
         }
     }
@@ -62,8 +70,19 @@ impl Renderer {
         let folder = tempfile::Builder::new()
             .prefix("callgate-page-")
             .tempdir()?;
+        let mut readable = interpreter(&self.python);
+        readable.push(self.library.clone());
+        let wall = Wall {
+            readable,
+            writable: vec![folder.path().to_owned()],
+            hidden: self.data.clone(),
+            folder: folder.path().to_owned(),
+            offline: true,
+            unwalled: self.unwalled,
+            ..Wall::default()
+        };
         let module = "callgate_worker.browser";
-        let mut child = spawn::script(&self.python, &self.library, module, folder.path())?;
+        let mut child = spawn::script(&self.python, &self.library, module, &wall)?;
         let group = child.id().and_then(|id| i32::try_from(id).ok());
         let group = Group(group.and_then(Pid::from_raw));
         let asked = json!({"html": html, "options": options}).to_string();

@@ -1,13 +1,13 @@
-//! Starting processes that live beside ours: the one place of this crate that does. A worker gets a
-//! clean environment, a folder of its own, and four descriptors over the socket that is its standard
-//! input; a script of ours gets standard input and output only.
+//! Starting processes that live beside ours. A worker gets its wall, a clean environment, a folder of its
+//! own, and four descriptors over the socket that is its standard input; a script of ours gets standard
+//! input and output only.
 
 use std::{
     collections::BTreeMap,
     io::IoSlice,
     mem::MaybeUninit,
     os::{
-        fd::{AsFd, AsRawFd, OwnedFd},
+        fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
         unix::net::{UnixListener, UnixStream as StdStream},
     },
     path::{Path, PathBuf},
@@ -27,7 +27,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::filter;
+use crate::{control::Control, wall::Wall};
 
 /// Of our own environment, what a plugin may need to reach the network and tell the time.
 const PASSED_ON: [&str; 12] = [
@@ -59,19 +59,15 @@ pub(crate) struct Order {
     /// Where the host reaches the routes of its plugins: out of the worker's own reach, so that the
     /// socket there is ours.
     pub(crate) web: PathBuf,
-    /// What it may read, and what it may also write, besides the system and its home.
-    pub(crate) readable: Vec<PathBuf>,
-    pub(crate) writable: Vec<PathBuf>,
-    /// The data directory: of it, only what is named above.
-    pub(crate) hidden: PathBuf,
+    pub(crate) wall: Wall,
     /// Top-level modules that code in the sandbox can import.
     pub(crate) packages: Vec<String>,
-    /// Bytes of address space; 0 sets no limit.
-    pub(crate) memory: u64,
 }
 
 pub(crate) struct SpawnedProcess {
+    /// The process that keeps its wall, and ends as it ends.
     pub(crate) child: Child,
+    pub(crate) control: Control,
     pub(crate) main: UnixStream,
     pub(crate) lane: UnixStream,
     pub(crate) dump: pipe::Receiver,
@@ -81,7 +77,6 @@ pub(crate) struct SpawnedProcess {
 pub(crate) fn spawn(order: &Order) -> std::io::Result<SpawnedProcess> {
     let temporary = order.home.join("tmp");
     std::fs::create_dir_all(&temporary)?;
-    let filters = filter::programs().map_err(std::io::Error::other)?;
     let web = listen(&order.web)?;
     let (setup, their_setup) = socketpair(
         AddressFamily::UNIX,
@@ -89,17 +84,14 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<SpawnedProcess> {
         SocketFlags::CLOEXEC,
         None,
     )?;
+    let (control, their_control) = StdStream::pair()?;
     let (main, their_main) = StdStream::pair()?;
     let (lane, their_lane) = StdStream::pair()?;
     let (dump, their_dump) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
 
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the one place that starts workers"
-    )]
-    let mut command = Command::new(&order.python);
+    let mut command = Command::from(order.wall.command(&order.python)?);
     command
         .args(["-P", "-X", "utf8", "-m", "callgate_worker"])
         .env_clear()
@@ -114,28 +106,24 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<SpawnedProcess> {
         .env("HOME", &order.home)
         .env("TMPDIR", &temporary)
         .env("MPLCONFIGDIR", order.home.join("matplotlib"))
-        .current_dir(&order.home)
         .stdin(Stdio::from(their_setup))
         .stdout(Stdio::from(their_stdout))
         .stderr(Stdio::from(their_stderr))
-        // A group, so that what a plugin starts ends with the worker.
+        // A group, so that what a plugin starts ends with the worker, also without a wall.
         .process_group(0)
         .kill_on_drop(true);
     let child = command.spawn()?;
+    hand_over(&setup, b"control", &[their_control.as_fd()])?;
     let descriptors = [
         their_main.as_fd(),
         their_lane.as_fd(),
         their_dump.as_fd(),
         web.as_fd(),
     ];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-    let text = order.to_json(&filters).to_string();
-    let packet = [IoSlice::new(text.as_bytes())];
-    sendmsg(&setup, &packet, &mut ancillary, SendFlags::NOSIGNAL)?;
+    hand_over(&setup, order.to_json().to_string().as_bytes(), &descriptors)?;
     Ok(SpawnedProcess {
         child,
+        control: Control::new(ours(control)?),
         main: ours(main)?,
         lane: ours(lane)?,
         dump: pipe::Receiver::from_owned_fd(nonblocking(dump)?)?,
@@ -146,33 +134,62 @@ pub(crate) fn spawn(order: &Order) -> std::io::Result<SpawnedProcess> {
     })
 }
 
-/// Runs a module of our own Python packages in a folder: asked on standard input, answering on
+/// One packet, with descriptors for whoever reads it.
+fn hand_over(socket: &OwnedFd, text: &[u8], descriptors: &[BorrowedFd<'_>]) -> std::io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    let packet = [IoSlice::new(text)];
+    sendmsg(socket, &packet, &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Runs a module of our own Python packages behind a wall: asked on standard input, answering on
 /// standard output.
 pub(crate) fn script(
     python: &Path,
     library: &Path,
     module: &str,
-    folder: &Path,
+    wall: &Wall,
 ) -> std::io::Result<Child> {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the one place that starts processes beside ours"
-    )]
-    let mut command = Command::new(python);
+    let mut command = Command::from(wall.command(python)?);
     command
-        .args(["-P", "-X", "utf8", "-m", module])
+        .args(["-P", "-B", "-X", "utf8", "-m", module])
         .env_clear()
         .envs(["PATH", "LANG", "TZ"].map(|name| (name, std::env::var_os(name).unwrap_or_default())))
         .env("PYTHONPATH", library)
-        .env("HOME", folder)
-        .env("TMPDIR", folder)
-        .current_dir(folder)
+        .env("HOME", &wall.folder)
+        .env("TMPDIR", &wall.folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
     command.spawn()
+}
+
+/// Compiles folders of our own packages, by an interpreter that runs nothing but its standard library:
+/// behind their walls workers may read them and not write there.
+pub(crate) async fn compile(python: &Path, folders: &[PathBuf]) -> std::io::Result<()> {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the one place that starts processes beside ours"
+    )]
+    let mut command = Command::new(python);
+    command
+        .args(["-I", "-S", "-m", "compileall", "-q"])
+        .args(folders)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
+    let status = command.status().await?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(std::io::Error::other(status.to_string())),
+    }
 }
 
 /// A program of somebody else's that speaks over its standard streams. It finds in its environment
@@ -214,16 +231,11 @@ fn unproxied(variable: &str) -> String {
 }
 
 impl Order {
-    fn to_json(&self, filters: &[String]) -> Json {
+    fn to_json(&self) -> Json {
         json!({
             "flavour": self.flavour,
             "paths": self.paths,
             "packages": self.packages,
-            "memory": self.memory,
-            "readable": self.readable,
-            "writable": self.writable,
-            "hidden": self.hidden,
-            "filters": filters,
         })
     }
 }

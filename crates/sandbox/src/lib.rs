@@ -25,7 +25,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use callgate_contract::{BoxFuture, HostCall, Report, RunSpec, Sandbox, SandboxError};
 
-pub use probe::{Finding, Wall, find_python, probe};
+pub use probe::{Finding, Wall, find_python, hint, probe};
 
 use pool::Pool;
 use slots::Slots;

@@ -121,7 +121,7 @@ fn seccomp() -> Finding {
             "not in this kernel; neither code nor plugins run without it"
         }
         .into(),
-        hint: (!ok).then(|| "use a kernel with CONFIG_SECCOMP_FILTER".into()),
+        hint: (!ok).then(|| NO_SECCOMP.into()),
     }
 }
 
@@ -185,11 +185,13 @@ fn interpreter(python: Option<&Path>) -> Finding {
     }
 }
 
+const NO_SECCOMP: &str = "use a kernel with CONFIG_SECCOMP_FILTER";
+
 const APPARMOR: &str = "AppArmor restricts user namespaces: add a profile for callgate with \
     `userns,` under /etc/apparmor.d, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
 
-/// What to do when the jail did not start for `reason`, by what this machine is.
-pub(crate) fn hint(reason: &str) -> String {
+/// What to do when a jail or a wall was refused for `reason`, by what this machine is.
+pub fn hint(reason: &str) -> String {
     let static_hint = probe(None).into_iter().find_map(|finding| {
         (finding.required && !finding.ok)
             .then_some(finding.hint)
@@ -210,6 +212,7 @@ pub(crate) fn hint(reason: &str) -> String {
         Some(Container::Wsl) => "WSL2: run `wsl --update` and restart with `wsl --shutdown`; \
             WSL1 cannot run the sandbox"
             .into(),
+        None if reason.contains("seccomp") => NO_SECCOMP.into(),
         None if reason.contains("user map") => {
             "allow this user to map users, or start callgate as an ordinary user".into()
         }

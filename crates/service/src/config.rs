@@ -112,6 +112,8 @@ pub struct Fetch {
 #[serde(deny_unknown_fields, default)]
 pub struct Plugins {
     pub source_packages: bool,
+    pub folders: Vec<PathBuf>,
+    pub unwalled: bool,
 }
 
 const fn count(number: u32) -> NonZero<u32> {

@@ -16,6 +16,7 @@ use crate::{
     config::{Approval, Config, Database},
     operations::{Check, CheckStatus, DoctorReport, RunCode},
     packages,
+    service::wall_advice,
 };
 
 /// Bytes; below this runs will soon fail for want of space.
@@ -60,6 +61,7 @@ pub async fn examine(data: &Path, config: &Config) -> DoctorReport {
         .map(wall)
         .collect();
     checks.push(self_test(config).await);
+    checks.push(plugin_wall(config).await);
     checks.push(packages_found(data));
     checks.extend(disk(data));
     checks.push(database(data, config).await);
@@ -150,6 +152,33 @@ async fn try_sandbox(config: &Config) -> Result<RunReport, ServiceError> {
     };
     let service = Service::open(&trial).await?;
     service.call(&Principal::Terminal, request).await
+}
+
+/// One real program behind the wall of plugins, and where that is switched off, whether it has to be.
+async fn plugin_wall(config: &Config) -> Check {
+    const NAME: &str = "plugin wall";
+    let tried = tokio::task::spawn_blocking(callgate_plugins::try_wall).await;
+    let tried = tried.unwrap_or_else(|error| Err(error.to_string()));
+    match (tried, config.plugins.unwalled) {
+        (Ok(()), false) => Check::ok(NAME, "a program was put behind it"),
+        (Ok(()), true) => Check::warn(
+            NAME,
+            "switched off, and would stand here: plugins reach all that you do".to_owned(),
+            "set plugins.unwalled = false",
+        ),
+        (Err(reason), true) => Check::warn(
+            NAME,
+            format!("switched off: plugins reach all that you do. Refused here: {reason}"),
+            &callgate_sandbox::hint(&reason),
+        ),
+        (Err(reason), false) => Check::fail(
+            NAME,
+            ServiceError::refused(
+                format!("no plugin runs without it: {reason}"),
+                wall_advice(&reason),
+            ),
+        ),
+    }
 }
 
 fn packages_found(data: &Path) -> Check {

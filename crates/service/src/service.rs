@@ -12,6 +12,8 @@ mod recovery;
 mod runs;
 mod turns;
 
+pub(crate) use plugins::wall_advice;
+
 pub use outlets::OPENAI_PLATFORM;
 pub use plugin_web::{ForwardRequest, PluginWebError, Visit, Webhook};
 

@@ -1,12 +1,11 @@
 """One picture of one page, in a process of its own: takes `{"html", "options"}` as JSON on standard input and
 writes the picture to standard output. Its working directory is its own and thrown away afterwards.
 
-The page is untrusted: users' words are in it. Before the browser starts this process shuts itself in, so that
-the browser has no network, a profile that is thrown away, and no file but the system's own.
+The page is untrusted: users' words are in it. The host starts this behind a wall of its own, so that the
+browser has no network, a profile that is thrown away, and no file but the system's own.
 """
 
 import base64
-import ctypes
 import fcntl
 import json
 import os
@@ -14,8 +13,6 @@ import shutil
 import subprocess
 import sys
 from typing import Any, BinaryIO
-
-from callgate_worker import wall
 
 PLACES = (
     # Behind the distributions' scripts, which want to read and write more than they need.
@@ -45,7 +42,6 @@ _FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--proxy-server=127.0.0.1:9",
 )
-_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _LARGEST_SIDE = 16_000
 _SCALES = {"normal": 1.0, "high": 1.3, "ultra": 1.8}
 # Every picture and font is there, or will never be.
@@ -134,29 +130,6 @@ def _side(length: Any) -> int:
     return min(max(int(length), 1), _LARGEST_SIDE)
 
 
-def shut_in(folder: str) -> bool:
-    """No network by a namespace where one may be had, and by Landlock; of files the system's and `folder`.
-    False where the kernel has no Landlock."""
-    libc = ctypes.CDLL(None)
-    if libc.unshare(_NEW_NETWORK) != 0:
-        user, group = os.getuid(), os.getgid()
-        if libc.unshare(_NEW_USER | _NEW_NETWORK) == 0:
-            _write("setgroups", "deny")
-            _write("uid_map", f"{user} {user} 1")
-            _write("gid_map", f"{group} {group} 1")
-    interpreter = {sys.prefix, sys.base_prefix, *sys.path}
-    readable, writable = [*wall.SYSTEM, *interpreter, "/proc"], [*wall.DEVICES, folder]
-    if os.geteuid() != 0:
-        # An ordinary user's browser maps itself into a namespace there, for a sandbox of its own.
-        writable.append("/proc")
-    return wall.restrict(readable, writable, network=False)
-
-
-def _write(name: str, value: str) -> None:
-    with open(f"/proc/self/{name}", "w") as file:
-        file.write(value)
-
-
 def start(browser: str, folder: str, flags: list[str]) -> tuple[subprocess.Popen, BinaryIO, BinaryIO]:
     """The browser finds its pipe at the descriptors 3 and 4, which are kept free for it."""
     (theirs_in, ours_out), (ours_in, theirs_out) = _pipe(), _pipe()
@@ -190,11 +163,8 @@ def main() -> int:
     if browser is None:
         return NO_BROWSER
     folder = os.getcwd()
-    walled = shut_in(folder)
-    # Root's browser has no sandbox of its own, nor has one in some containers: ours must stand then.
-    tries = [] if os.geteuid() == 0 else [[]]
-    tries += [["--no-sandbox"]] if walled else []
-    for flags in tries:
+    # Root's browser has no sandbox of its own, nor has one in some containers: ours stands.
+    for flags in ([["--no-sandbox"]] if os.geteuid() == 0 else [[], ["--no-sandbox"]]):
         process, reader, writer = start(browser, folder, flags)
         try:
             page = Page(reader, writer)
@@ -206,7 +176,7 @@ def main() -> int:
         finally:
             process.kill()
             process.wait()
-    print("no browser can be shut in here", file=sys.stderr)
+    print("the browser ended before it had drawn anything", file=sys.stderr)
     return 1
 
 

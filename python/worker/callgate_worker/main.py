@@ -1,28 +1,23 @@
-"""A worker from its start to its end: takes its channels, shuts itself in, serves."""
+"""A worker from its start to its end: takes its channels and serves. The host has put it behind its wall."""
 
 import asyncio
-import compileall
 import faulthandler
 import gc
 import json
 import os
-import select
 import signal
 import socket
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
-from callgate_worker import host, log, wall
+from callgate_worker import host, log
 from callgate_worker.channel import Channel
 from callgate_worker.flavour import Flavour, Source, find
 from callgate_worker.lane import Lane
 from callgate_worker.web import Web
 
 _LARGEST_ORDER = 1 << 20
-# The host knows this exit code: what was written to the dump says what the kernel lacks.
-_UNWALLED = 78
 
 
 def main() -> None:
@@ -31,15 +26,6 @@ def main() -> None:
     faulthandler.enable(file=dump_fd)
     faulthandler.register(signal.SIGUSR1, file=dump_fd, all_threads=True)
     sys.path[:0] = order["paths"]
-    _compile(order["flavour"])
-    wall.limit(order.get("memory", 0))
-    if "writable" in order:
-        try:
-            wall.raise_around(order)
-        except OSError as error:
-            os.write(dump_fd, str(error).encode())
-            os._exit(_UNWALLED)
-    _end_with_host(dump_fd)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     worker = Worker(loop, find(order["flavour"]), socket.socket(fileno=web_fd))
@@ -53,8 +39,6 @@ def main() -> None:
 
 def _take_order() -> tuple[dict[str, Any], list[int]]:
     """What to be, and the descriptors of it, from the socket we find as our standard input."""
-    # Whoever started the server may have left it files of theirs, which are no plugin's business.
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     with socket.socket(fileno=os.dup(0)) as setup:
         order, descriptors, _, _ = socket.recv_fds(setup, _LARGEST_ORDER, 4)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -63,31 +47,6 @@ def _take_order() -> tuple[dict[str, Any], list[int]]:
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
     return json.loads(order), descriptors
-
-
-# What a flavour's plugins import.
-_PACKAGES = {"native": "callgate", "nekro": "nekro_agent", "astrbot": "astrbot"}
-
-
-def _compile(flavour: str) -> None:
-    """Our own packages, once for each interpreter: behind the wall nobody may write among them."""
-    library = Path(__file__).resolve().parent.parent
-    for name in ("callgate_worker", "callgate_guest", _PACKAGES.get(flavour)):
-        if name is not None and (library / name).is_dir() and os.access(library / name, os.W_OK):
-            compileall.compile_dir(library / name, quiet=2)
-
-
-def _end_with_host(dump: int) -> None:
-    """Ends this process when the host is gone, even while a plugin holds the event loop."""
-
-    def watch() -> None:
-        # The other end is the host's alone: an error on ours says that it is closed.
-        gone = select.poll()
-        gone.register(dump, 0)
-        gone.poll()
-        os._exit(0)
-
-    threading.Thread(target=watch, name="host", daemon=True).start()
 
 
 def _keep_from_children(descriptors: tuple[int, ...]) -> None:

@@ -23,6 +23,9 @@ pub struct Serve {
     /// Where to listen [default: serve.listen, which is 127.0.0.1:8420]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
+    /// Run plugins without a wall, where the kernel refuses one: they can do what you can
+    #[arg(long)]
+    pub unwalled_plugins: bool,
 }
 
 /// Talk to it

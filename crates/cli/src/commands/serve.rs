@@ -24,7 +24,8 @@ const FAREWELL: Duration = Duration::from_millis(200);
 
 pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure> {
     outlive_file_limits();
-    let settings = common.settings()?;
+    let mut settings = common.settings()?;
+    settings.config.plugins.unwalled |= serve.unwalled_plugins;
     let config = &settings.config;
     let entrance = open(config, serve.listen.unwrap_or(config.serve.listen)).await?;
     let clients = match config.remote.listen {

@@ -28,6 +28,7 @@ mod environments;
 mod frozen;
 mod groups;
 mod hints;
+mod hostile_plugin;
 mod installers;
 mod instances;
 mod mcp;

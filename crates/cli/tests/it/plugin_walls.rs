@@ -83,7 +83,7 @@ fn nothing_is_reached(scene: &Scene) {
         let secret = scene.data().join(secret);
         assert!(secret.exists(), "{}", secret.display());
         let seen = called(scene, "look", secret.to_str().unwrap());
-        assert_eq!(seen, "PermissionError", "{}", secret.display());
+        assert_eq!(seen, "FileNotFoundError", "{}", secret.display());
     }
     // The operator's own commands go through the same socket.
     scene.callgate(&["key", "new"]).succeeded();
@@ -140,12 +140,18 @@ fn on_lacking_kernel(scene: &Scene, lacking: (i64, i64), arguments: &[&str]) -> 
 }
 
 const LANDLOCK: (i64, i64) = (libc::SYS_landlock_create_ruleset, -1);
-/// `prctl(PR_SET_SECCOMP)`.
-const SECCOMP: (i64, i64) = (libc::SYS_prctl, 22);
+/// `seccomp(SECCOMP_SET_MODE_FILTER)`.
+const SECCOMP: (i64, i64) = (libc::SYS_seccomp, 1);
+const NAMESPACES: (i64, i64) = (libc::SYS_unshare, -1);
 
 #[test]
 fn without_a_wall_no_plugin_runs_and_everybody_is_told_why() {
-    for (lacking, missing) in [(LANDLOCK, "Landlock"), (SECCOMP, "seccomp")] {
+    let walls = [
+        (LANDLOCK, "Landlock"),
+        (SECCOMP, "seccomp"),
+        (NAMESPACES, "unshare"),
+    ];
+    for (lacking, missing) in walls {
         let scene = Scene::new();
         let folder = plugin(&scene);
         let checked = on_lacking_kernel(&scene, lacking, &["plugin", "check", &folder, "--json"]);
@@ -153,6 +159,7 @@ fn without_a_wall_no_plugin_runs_and_everybody_is_told_why() {
         let error = checked.json()[0]["error"].as_str().unwrap().to_owned();
         assert!(error.contains(missing), "{error}");
         assert!(error.contains("behind a wall or not at all"), "{error}");
+        assert!(error.contains("--unwalled-plugins"), "{error}");
 
         scene.callgate(&["plugin", "install", &folder]).succeeded();
         let call = ["call", "look", "--args", "[\"/etc/hostname\"]"];
@@ -185,4 +192,42 @@ fn what_the_kernel_lacks_is_told_by_doctor_and_list() {
         .stdout
         .contains("neither code nor plugins run without it");
     assert!(told, "{}", doctor.stdout);
+}
+
+#[test]
+fn the_operator_can_do_without_a_wall_and_is_told_what_that_means() {
+    let scene = Scene::configured("[plugins]\nunwalled = true\n");
+    let folder = plugin(&scene);
+    let secret = scene.file("letter", "dear reader");
+    scene.callgate(&["plugin", "install", &folder]).succeeded();
+    let arguments = json!([secret]).to_string();
+    let call = ["call", "look", "--args", &arguments, "--json"];
+    let said = on_lacking_kernel(&scene, NAMESPACES, &call).succeeded();
+    assert_eq!(said.json()["value"], "dear reader");
+    let mut logged = scene.command(&call);
+    let logged = finish(logged.env("CALLGATE_LOG", "warn").spawn().unwrap()).succeeded();
+    assert!(
+        logged.stderr.contains("without a wall"),
+        "{}",
+        logged.stderr
+    );
+
+    let doctor = scene.callgate(&["doctor", "--json"]).succeeded().json();
+    let checks = doctor["checks"].as_array().unwrap().iter();
+    let wall = |name: &Json| name == "plugin wall";
+    let told = checks.clone().find(|check| wall(&check["name"])).unwrap();
+    assert_eq!(told["status"], "warn");
+    let doctor = on_lacking_kernel(&scene, NAMESPACES, &["doctor"]);
+    assert!(doctor.stdout.contains("unshare"), "{}", doctor.stdout);
+}
+
+#[test]
+fn without_a_wall_is_a_choice_of_one_start_too() {
+    let scene = Scene::new();
+    let folder = plugin(&scene);
+    let secret = scene.file("letter", "dear reader");
+    scene.callgate(&["plugin", "install", &folder]).succeeded();
+    assert_eq!(called(&scene, "look", &secret), "FileNotFoundError");
+    let _server = Server::start_with(&scene, &["--unwalled-plugins"]);
+    assert_eq!(called(&scene, "look", &secret), "dear reader");
 }

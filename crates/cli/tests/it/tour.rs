@@ -48,7 +48,7 @@ fn the_doctor_finds_this_machine_well() {
         .iter()
         .map(|check| check["name"].as_str().unwrap())
         .collect();
-    insta::assert_snapshot!(names.join(", "), @"user namespaces, seccomp, landlock, cgroups, python, self-test, packages, disk, fsync, database");
+    insta::assert_snapshot!(names.join(", "), @"user namespaces, seccomp, landlock, cgroups, python, self-test, plugin wall, packages, disk, fsync, database");
 }
 
 #[test]

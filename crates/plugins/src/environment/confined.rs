@@ -3,17 +3,15 @@
 //! settings for installers, and what it is given; of our environment, what installers need.
 
 use std::{
-    collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
-use serde_json::json;
 use tempfile::TempDir;
 
-use super::{Environments, InstallError, process};
-use crate::filter;
+use super::{Environments, InstallError};
+use crate::wall::{Wall, interpreter};
 
 /// Kept between installations. Not the operator's own cache: what is built for plugins is only theirs.
 const CACHE: &str = ".cache";
@@ -63,39 +61,31 @@ impl Environments {
         for place in writable.iter().copied().chain([cache.as_path()]) {
             fs::create_dir_all(place).map_err(broken)?;
         }
-        let filters = filter::programs().map_err(|error| broken(std::io::Error::other(error)))?;
-        let mut environment: BTreeMap<String, String> = [
-            ("TMPDIR", folder.path().to_path_buf()),
-            ("PIP_CACHE_DIR", cache.join("pip")),
-            ("UV_CACHE_DIR", cache.join("uv")),
-        ]
-        .map(|(name, path)| (name.to_owned(), path.display().to_string()))
-        .into();
-        let given = variables.iter();
-        environment.extend(given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let mut writable: Vec<&Path> = writable.to_vec();
-        writable.extend([cache.as_path(), folder.path()]);
         let mut readable = settings_of_installers();
         readable.push(self.scripts.clone());
-        readable.extend(belonging_to(program));
-        let order = json!({
-            // Ours may be found by a script that itself lies outside of the wall.
-            "program": (program != self.python).then_some(program),
-            "readable": readable,
-            "writable": writable,
-            "hidden": self.root.parent().unwrap_or(&self.root),
-            "filters": filters,
-            "environment": environment,
-        });
-        let mut command = process::command(&self.python);
+        readable.extend(interpreter(program));
+        readable.extend(interpreter(&self.python));
+        let mut writable: Vec<PathBuf> = writable.iter().map(|path| path.to_path_buf()).collect();
+        writable.extend([cache.clone(), folder.path().to_owned()]);
+        let wall = Wall {
+            readable,
+            writable,
+            hidden: self.root.parent().unwrap_or(&self.root).to_owned(),
+            folder: folder.path().to_owned(),
+            unwalled: self.unwalled,
+            ..Wall::default()
+        };
+        let mut command = wall.command(program).map_err(broken)?;
         command
-            .args(["-P", "-B", "-m", "callgate_worker.confined"])
-            .arg(order.to_string())
+            .stdin(Stdio::null())
             .env_clear()
             .envs(env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed_on)))
-            .env("PYTHONPATH", &self.scripts)
             .env("PYTHONIOENCODING", "utf-8")
-            .current_dir(folder.path());
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("TMPDIR", folder.path())
+            .env("PIP_CACHE_DIR", cache.join("pip"))
+            .env("UV_CACHE_DIR", cache.join("uv"))
+            .envs(variables.iter().copied());
         Ok(ConfinedCommand { command, folder })
     }
 }
@@ -131,17 +121,4 @@ fn settings_of_installers() -> Vec<PathBuf> {
         places.extend(paths.filter(|path| path.is_absolute()).map(Path::to_owned));
     }
     places
-}
-
-/// The program itself, the libraries of one that is a script of some interpreter's, and the whole of
-/// the environment that it is an interpreter of.
-fn belonging_to(program: &Path) -> Vec<PathBuf> {
-    let prefix = |path: &Path| path.parent().and_then(Path::parent).map(Path::to_owned);
-    let real = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
-    let library = prefix(&real).map(|prefix| prefix.join("lib"));
-    let environment = prefix(program).filter(|prefix| prefix.join("pyvenv.cfg").is_file());
-    [Some(real), library, environment]
-        .into_iter()
-        .flatten()
-        .collect()
 }

@@ -100,6 +100,14 @@ impl Install<'_> {
     }
 }
 
+/// A program as it is started: where it lies, if it was only named.
+pub(crate) fn found(program: &Path) -> PathBuf {
+    let named = program.to_str().filter(|name| !name.contains('/'));
+    named
+        .and_then(in_path)
+        .unwrap_or_else(|| program.to_owned())
+}
+
 pub(crate) fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));

@@ -14,7 +14,7 @@ use crate::{
     LoadedPlugin, Source, WorkerError,
     link::Link,
     live::{Death, WorkerChannels},
-    log, serve,
+    log, python, serve,
     spawn::{Order, spawn},
 };
 
@@ -80,6 +80,7 @@ impl Worker {
             }
             state.sources.clone()
         };
+        self.compile().await;
         let mut results = HashMap::new();
         let mut left = sources;
         loop {
@@ -105,14 +106,20 @@ impl Worker {
         Ok(results)
     }
 
+    /// Our own packages that its flavour uses, once for each interpreter.
+    async fn compile(&self) {
+        if let Some(plugins) = self.plugins.upgrade()
+            && let Err(error) =
+                python::compile(&plugins.library, &self.flavour, &plugins.options.python).await
+        {
+            tracing::debug!(%error, "our Python packages are not compiled; workers start slower");
+        }
+    }
+
     fn launch(self: &Arc<Self>, sources: &[Source]) -> std::io::Result<Arc<RunningProcess>> {
         let gone = || std::io::Error::other("the product is being stopped");
         let plugins = self.plugins.upgrade().ok_or_else(gone)?;
         let order: Order = plugins.order(&self.name, &self.flavour, sources)?;
-        let mut inside = order.readable.clone();
-        inside.extend(order.writable.clone());
-        // Of a folder that holds the data directory, only what lies beside that is shown, as it lay.
-        inside.retain(|place| !order.hidden.starts_with(place));
         let spawned = spawn(&order)?;
         let (gate, identities) = (plugins.gate.clone(), self.identities.clone());
         let main = Link::open(spawned.main, serve::main(gate.clone(), identities.clone()));
@@ -120,7 +127,10 @@ impl Worker {
             spawned.lane,
             serve::lane(gate, identities, Arc::downgrade(self)),
         );
-        let live = Arc::new(WorkerChannels::new(main, lane, spawned.child.id(), inside));
+        let (pid, advice) = (spawned.child.id(), plugins.options.advice);
+        let (control, wall) = (spawned.control, order.wall);
+        let live = WorkerChannels::new([main, lane], pid, control, wall, advice);
+        let live = Arc::new(live);
         for pipe in spawned.output {
             let (data, name) = (plugins.options.data.clone(), self.name.clone());
             tokio::spawn(log::follow(pipe, data, name));

@@ -21,15 +21,10 @@ impl Worker {
         for source in &sources {
             self.expect(source);
         }
-        let covered = {
-            let state = self.state.lock();
-            state.current.as_ref().is_none_or(|running| {
-                let may_open = |source: &Source| running.live.may_open(&source.path);
-                sources.iter().all(may_open)
-            })
-        };
-        if !covered {
-            // A process cannot be let out of its wall: another starts with a wider one.
+        if let Some(running) = self.current()
+            && !self.are_shown(&running, &sources).await
+        {
+            // Another process starts with a wider wall.
             self.stop().await;
         }
         let mut known = HashMap::new();
@@ -51,6 +46,21 @@ impl Worker {
             results.push((source, result));
         }
         results
+    }
+
+    /// Shows the process where the plugins lie now; false where it cannot be.
+    async fn are_shown(&self, running: &RunningProcess, sources: &[Source]) -> bool {
+        let Some(plugins) = self.plugins.upgrade() else {
+            return false;
+        };
+        for source in sources {
+            for place in plugins.places_of(source).into_iter().flatten() {
+                if !running.live.show(&place).await {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Will load the plugin when it starts.

@@ -10,7 +10,7 @@ use crate::scene::Scene;
 
 const FRAIL: &str = "\
 from pathlib import Path
-if Path(__file__).with_suffix('.broken').exists():
+if Path('broken').exists():
     raise ImportError('the well is dry')
 async def draw():
     return 'water'
@@ -74,7 +74,8 @@ async fn a_known_plugin_that_no_longer_loads_says_why_and_is_offered_no_more() {
 
     again(&mut scene);
     scene.plugins.adopt(vec![well.clone()]).await;
-    fs::write(well.path.with_extension("broken"), "").unwrap();
+    let home = scene.plugins.home_of("well").unwrap();
+    fs::write(home.join("broken"), "").unwrap();
     let refused = scene.refusal("draw").await;
     assert!(
         refused.contains("ImportError: the well is dry"),

@@ -41,6 +41,13 @@ async def stop(pid):
     os.kill(pid, signal.SIGTERM)
 ";
 
+/// What lies outside of the wall does not exist, and what else is refused is.
+fn is_out_of_reach(error: &str) -> bool {
+    ["FileNotFoundError", "PermissionError"]
+        .iter()
+        .any(|kind| error.contains(kind))
+}
+
 #[tokio::test]
 async fn a_worker_reaches_its_own_files_and_no_others() {
     let scene = Scene::new().await;
@@ -67,11 +74,8 @@ async fn a_worker_reaches_its_own_files_and_no_others() {
             .call("read", vec![secret.display().to_string().into()])
             .await
             .unwrap_err();
-        assert!(
-            error.to_string().contains("PermissionError"),
-            "{}: {error}",
-            secret.display()
-        );
+        let error = error.to_string();
+        assert!(is_out_of_reach(&error), "{}: {error}", secret.display());
     }
     for own in ["plugin_data/files/note", "workers/probe/note"] {
         let path = data.join(own).display().to_string();
@@ -84,7 +88,8 @@ async fn a_worker_reaches_its_own_files_and_no_others() {
     let error = scene
         .call("write", vec![library.display().to_string().into()])
         .await;
-    assert!(error.unwrap_err().to_string().contains("PermissionError"));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("Read-only file system"), "{error}");
     let temporary = scene.value("temporary", Vec::new()).await;
     assert!(temporary.as_str().unwrap().contains("workers/probe/tmp"));
     assert_eq!(scene.value("threads", Vec::new()).await, Value::from("x\n"));
@@ -263,7 +268,7 @@ async fn a_plugin_around_the_data_directory_does_not_see_it() {
         assert_eq!(beside, Value::Bytes(b"beside".to_vec()));
         for secret in ["data/callgate.toml", "data/callgate.db"] {
             let error = read(secret).await.unwrap_err().to_string();
-            assert!(error.contains("PermissionError"), "{secret}: {error}");
+            assert!(is_out_of_reach(&error), "{secret}: {error}");
         }
     }
 }
@@ -291,6 +296,8 @@ async fn a_plugin_whose_folder_was_replaced_is_loaded_from_the_new_one() {
     let [(_, loaded)] = scene.plugins.load(vec![source]).await.try_into().unwrap();
     let id = loaded.unwrap().id;
     assert_eq!(scene.value("roll", Vec::new()).await, Value::Int(6));
+    let worker = || scene.plugins.worker("probe").unwrap();
+    let process = worker().pid().unwrap();
     for answer in [8, 20] {
         place(answer);
         scene.plugins.reload(&id).await.unwrap().unwrap();
@@ -299,6 +306,67 @@ async fn a_plugin_whose_folder_was_replaced_is_loaded_from_the_new_one() {
             Value::Int(answer.into())
         );
     }
+    // Nor is another one needed for a plugin that was not there when it started.
+    scene.load("files", CODE).await.unwrap();
+    let own = scene.folder.path().join("data/plugin_data/files/note");
+    let own = Value::from(own.to_str().unwrap());
+    assert_eq!(scene.value("write", vec![own]).await, Value::Bool(true));
+    let staged = scene.folder.path().join("dice/note");
+    let staged = Value::from(staged.to_str().unwrap());
+    assert_eq!(scene.value("write", vec![staged]).await, Value::Bool(true));
+    assert_eq!(worker().pid(), Some(process), "the process is the same");
+}
+
+#[tokio::test]
+async fn a_folder_that_the_operator_names_can_be_used_and_one_beside_it_cannot() {
+    let outside = tempfile::tempdir().unwrap();
+    let [given, other] = ["given", "other"].map(|name| outside.path().join(name));
+    for folder in [&given, &other] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("song"), "la").unwrap();
+    }
+    let scene = Scene::with(|options| options.folders.push(given.clone())).await;
+    scene.load("files", CODE).await.unwrap();
+    let argument = |path: &std::path::Path| vec![Value::from(path.to_str().unwrap())];
+    let song = scene.value("read", argument(&given.join("song"))).await;
+    assert_eq!(song, Value::Bytes(b"la".to_vec()));
+    scene.value("write", argument(&given.join("more"))).await;
+    assert!(given.join("more").exists());
+    let refused = scene.call("read", argument(&other.join("song"))).await;
+    assert!(is_out_of_reach(&refused.unwrap_err().to_string()));
+}
+
+#[tokio::test]
+async fn what_a_worker_started_ends_with_it() {
+    let scene = Scene::new().await;
+    let code = "\
+import subprocess
+async def leave(seconds):
+    subprocess.Popen(['setsid', 'sleep', seconds])
+";
+    scene.load("leaving", code).await.unwrap();
+    // Nobody else sleeps for so long.
+    let seconds = format!("600.{}", std::process::id());
+    let argument = Value::from(seconds.as_str());
+    scene.value("leave", vec![argument]).await;
+    let sleeping = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = processes.filter_map(|it| std::fs::read(it.path().join("cmdline")).ok());
+        let sought = format!("sleep\0{seconds}\0").into_bytes();
+        lines.filter(|line| *line == sought).count()
+    };
+    let becomes = async |count: usize| {
+        for _ in 0..500 {
+            if sleeping() == count {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("there are {} processes, not {count}", sleeping());
+    };
+    becomes(1).await;
+    scene.plugins.shutdown().await;
+    becomes(0).await;
 }
 
 #[tokio::test]

@@ -42,6 +42,12 @@ pub(super) struct PluginHost {
     surveys: Mutex<BTreeMap<String, (FileSnapshot, Survey)>>,
 }
 
+/// What to do where the kernel refuses the wall of plugins.
+pub(crate) fn wall_advice(reason: &str) -> String {
+    let hint = callgate_sandbox::hint(reason);
+    format!("{hint}; or run plugins without one: `callgate serve --unwalled-plugins`")
+}
+
 impl PluginHost {
     pub(super) fn open(
         settings: &Settings,
@@ -55,7 +61,11 @@ impl PluginHost {
             options.python = python;
         }
         options.packages = packages.to_vec();
-        options.source_packages = settings.config.plugins.source_packages;
+        let chosen = &settings.config.plugins;
+        options.source_packages = chosen.source_packages;
+        options.folders = chosen.folders.clone();
+        options.unwalled = chosen.unwalled;
+        options.advice = wall_advice;
         let broken = |error: std::io::Error| {
             let hint = "check the space and the permissions there with `callgate doctor`";
             ServiceError::refused(format!("plugins cannot be hosted: {error}"), hint)
@@ -65,7 +75,8 @@ impl PluginHost {
             options.python.clone(),
             callgate_plugins::library(&settings.data).map_err(broken)?,
         )
-        .building_from_source(settings.config.plugins.source_packages);
+        .building_from_source(chosen.source_packages)
+        .unwalled(chosen.unwalled);
         Ok(PluginHost {
             plugins: Plugins::open(gate, store, options).map_err(broken)?,
             library: Library::new(&settings.data, environments),

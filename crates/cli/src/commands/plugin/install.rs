@@ -32,7 +32,7 @@ pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
     let installed = library(&settings)?.list();
     let errors = errors_told(&settings).await?;
-    let unwalled = unwalled();
+    let unwalled = unwalled(&settings);
     let error_of = |plugin: &InstalledPlugin| {
         errors
             .get(&plugin.name)
@@ -80,9 +80,12 @@ async fn errors_told(settings: &Settings) -> Result<BTreeMap<String, String>, Fa
 }
 
 /// Why no plugin can run here, where the kernel lacks a part of their wall.
-fn unwalled() -> Option<String> {
+fn unwalled(settings: &Settings) -> Option<String> {
+    if settings.config.plugins.unwalled {
+        return None;
+    }
     let walls = callgate_sandbox::probe(None).into_iter();
-    let of_plugins = |wall| matches!(wall, Wall::Landlock | Wall::Seccomp);
+    let of_plugins = |it| matches!(it, Wall::UserNamespaces | Wall::Landlock | Wall::Seccomp);
     let missing = walls.into_iter().find(|it| of_plugins(it.wall) && !it.ok)?;
     let hint = missing.hint.unwrap_or_default();
     Some(format!("{:?} is {}; {hint}", missing.wall, missing.detail))

@@ -385,6 +385,22 @@ pub const KEYS: &[Key] = &[
                   plugins.",
     },
     Key {
+        name: "plugins.folders",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Folders of this machine that all plugins may read and write, such as one with \
+                  music or models. Of other files they see the system's, read-only, and their own.",
+    },
+    Key {
+        name: "plugins.unwalled",
+        shape: Shape::Flag,
+        default: "false",
+        meaning: "Whether plugins and installers run without a wall, where the kernel refuses one: \
+                  they can then read and write whatever the user can who runs Callgate. \
+                  `callgate serve --unwalled-plugins` says the same for one start; `callgate \
+                  doctor` says what the kernel lacks.",
+    },
+    Key {
         name: "serve.listen",
         shape: Shape::Choice("an address such as 127.0.0.1:8420"),
         default: "\"127.0.0.1:8420\"",

@@ -1,7 +1,6 @@
-//! Which system calls are refused to plugins' workers and to installers, whatever they start. A
-//! list of what is refused, not of what is allowed: plugins bring native code of every kind. What a
-//! process may open is Landlock's part; this is what Landlock does not see: sockets without a network
-//! address, and what administers the machine.
+//! Which system calls are refused behind the wall. A list of what is refused, not of what is allowed:
+//! plugins bring native code of every kind. Files are the mounts' part; this is what those do not see:
+//! sockets without a network address, and what administers the machine.
 
 use std::collections::BTreeMap;
 
@@ -54,27 +53,36 @@ const FAMILIES: [i32; 3] = [AF_INET, AF_INET6, AF_NETLINK];
 const PAIRS: [i32; 2] = [SOCK_STREAM, SOCK_SEQPACKET];
 const TYPES: u64 = 0xf;
 
-/// The programs, each in hexadecimal, as a process installs them on itself before anything else.
-pub(crate) fn programs() -> Result<Vec<String>, BackendError> {
-    Ok(vec![hexadecimal(refusals()?), hexadecimal(other_numbers())])
+/// The programs, each in hexadecimal. Who has a network of its own has no sockets but its own either,
+/// and may make any.
+pub(super) fn programs(own_network: bool) -> Result<Vec<String>, BackendError> {
+    let refusals = refusals(own_network)?;
+    Ok(vec![hexadecimal(refusals), hexadecimal(other_numbers())])
 }
 
-fn refusals() -> Result<BpfProgram, BackendError> {
+fn refusals(own_network: bool) -> Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     rules.extend(REFUSED.map(|number| (number, Vec::new())));
+    if !own_network {
+        rules.extend(sockets()?);
+    }
+    let refused = SeccompAction::Errno(EPERM as u32);
+    let architecture = std::env::consts::ARCH.try_into()?;
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture)?.try_into()
+}
+
+/// What is refused of making sockets.
+fn sockets() -> Result<[(i64, Vec<SeccompRule>); 2], BackendError> {
     let other_family = FAMILIES.map(|family| Condition::new(0, Dword, Is::Ne, family as u64));
     let other_family = other_family.into_iter().collect::<Result<_, _>>()?;
-    rules.insert(SYS_socket, vec![SeccompRule::new(other_family)?]);
+    let families = vec![SeccompRule::new(other_family)?];
     let other_pair = Condition::new(0, Dword, Is::Ne, AF_UNIX as u64)?;
     let mut pairs = vec![SeccompRule::new(vec![other_pair])?];
     for kind in (0..=TYPES).filter(|kind| PAIRS.iter().all(|pair| *pair as u64 != *kind)) {
         let of_kind = Condition::new(1, Dword, Is::MaskedEq(TYPES), kind)?;
         pairs.push(SeccompRule::new(vec![of_kind])?);
     }
-    rules.insert(SYS_socketpair, pairs);
-    let refused = SeccompAction::Errno(EPERM as u32);
-    let architecture = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture)?.try_into()
+    Ok([(SYS_socket, families), (SYS_socketpair, pairs)])
 }
 
 /// On x86-64 every call has a second number, which the filter above does not know. No program of

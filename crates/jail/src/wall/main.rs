@@ -1,0 +1,70 @@
+//! `callgate-wall WORD... -- PROGRAM ARGUMENT...`: runs a program behind the wall that the words describe
+//! (see [`plan`]), and stays outside of it until the program has ended, as which it then ends itself. It
+//! takes orders from the host only, and never reads what the program says.
+//!
+//! Three processes: this one, which sees the machine and shows parts of it to the others; the first
+//! process of the program's own pid namespace, whose end is the end of all in there; and the program.
+
+mod keep;
+mod plan;
+mod process;
+mod root;
+mod seal;
+mod users;
+
+#[path = "../landlock.rs"]
+#[allow(dead_code, reason = "the sandbox's jail uses the rest")]
+mod landlock;
+#[path = "../sys.rs"]
+#[allow(dead_code, reason = "the sandbox's jail uses the rest")]
+mod sys;
+
+use std::convert::Infallible;
+
+use plan::Plan;
+use process::Signals;
+use sys::Step;
+
+/// The host knows this exit code: there is no wall, and what was reported says why.
+const NO_WALL: i32 = 78;
+
+fn main() {
+    process::close_from(3);
+    let plan = match Plan::parse(std::env::args_os().skip(1)) {
+        Ok(plan) => plan,
+        Err(failure) => give_up(None, &failure),
+    };
+    let control = match plan.control.then(keep::take_control).transpose() {
+        Ok(control) => control,
+        Err(failure) => give_up(None, &failure),
+    };
+    match run(&plan, control) {
+        Ok(never) => match never {},
+        Err(failure) => give_up(control, &failure),
+    }
+}
+
+fn run(plan: &Plan, control: Option<i32>) -> Step<Infallible> {
+    let signals = Signals::blocked()?;
+    let init = if plan.walled {
+        users::unshare(plan.offline)?;
+        root::build(&plan.places)?;
+        Some(process::init(|| root::enter(&plan.places))?)
+    } else {
+        None
+    };
+    let program = process::fork()?;
+    if program == 0 {
+        let Err(failure) = seal::become_program(plan, init.as_ref(), &signals);
+        give_up(control, &failure);
+    }
+    keep::keep(program, init, control, &signals)
+}
+
+fn give_up(control: Option<i32>, failure: &sys::StepError) -> ! {
+    match control {
+        Some(control) => process::write(control, format!("!{failure}\n").as_bytes()),
+        None => process::write(2, format!("error: no wall here: {failure}\n").as_bytes()),
+    }
+    sys::exit(NO_WALL)
+}

@@ -1,0 +1,71 @@
+//! The last steps of a process before it becomes the program: it enters its place, sets its limits and
+//! gives up what nobody behind the wall needs. Nothing of it can be undone.
+
+use std::{convert::Infallible, io, ptr};
+
+use crate::{
+    landlock::Ruleset,
+    plan::Plan,
+    process::{Init, Signals},
+    sys::{self, Step, StepError, check, failed, limit, prctl},
+};
+
+/// Root's powers over files of other owners: chown, dac_override, fowner, fsetid.
+const KEPT_POWERS: u32 = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4;
+
+/// Rights over files, but for making device nodes: root could make that of a disk and read all of it.
+const ALL_BUT_DEVICES: u64 = !(1 << 6 | 1 << 11);
+
+pub fn become_program(plan: &Plan, init: Option<&Init>, signals: &Signals) -> Step<Infallible> {
+    if let Some(init) = init {
+        init.join()?;
+        // A signal to one's group crosses pid namespaces.
+        // SAFETY: no arguments.
+        check(unsafe { libc::setsid() }.into(), "setsid")?;
+    }
+    std::env::set_current_dir(&plan.folder).map_err(|source| StepError {
+        step: plan.folder.clone(),
+        source,
+    })?;
+    if plan.memory > 0 {
+        limit(libc::RLIMIT_AS, plan.memory, "memory limit")?;
+    }
+    // No core files: they would hold what users said.
+    limit(libc::RLIMIT_CORE, 0, "core limit")?;
+    if plan.walled {
+        give_up(plan)?;
+    }
+    prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as u64, "pdeathsig")?;
+    signals.restore();
+    let mut arguments: Vec<_> = plan.program.iter().map(|word| word.as_ptr()).collect();
+    arguments.push(ptr::null());
+    let program = plan.program.first().ok_or(failed("plan", "no program"))?;
+    // SAFETY: live NUL-terminated strings in a list that ends with a null pointer.
+    unsafe { libc::execvp(program.as_ptr(), arguments.as_ptr()) };
+    Err(StepError {
+        step: program.to_string_lossy().into_owned(),
+        source: io::Error::last_os_error(),
+    })
+}
+
+fn give_up(plan: &Plan) -> Step<()> {
+    for capability in (0..64).filter(|it| *it >= 32 || KEPT_POWERS & (1 << it) == 0) {
+        // Numbers beyond the kernel's last one are refused, which is fine.
+        let _ = prctl(libc::PR_CAPBSET_DROP, capability, "bounding set");
+    }
+    // SAFETY: no arguments.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    sys::set_capabilities(if is_root { KEPT_POWERS } else { 0 })?;
+    prctl(libc::PR_SET_NO_NEW_PRIVS, 1, "no_new_privs")?;
+    // Which folders can be written is said by the mounts.
+    let rules = Ruleset::new(!plan.offline)
+        .map_err(|failure| failed("this kernel has no Landlock", &failure.to_string()))?;
+    rules.allow(c"/", ALL_BUT_DEVICES)?;
+    rules.enforce()?;
+    for filter in &plan.filters {
+        sys::install_filter(filter).map_err(|failure| {
+            failed("this kernel has no seccomp filters", &failure.to_string())
+        })?;
+    }
+    Ok(())
+}
