@@ -338,7 +338,7 @@ impl From<TurnError> for ServiceError {
             TurnError::Store(error) => error.into(),
             TurnError::Folder(error) => error.into(),
             TurnError::Run(error) => error.into(),
-            error @ TurnError::Ended { .. } => {
+            error @ (TurnError::Ended { .. } | TurnError::Newer { .. }) => {
                 ServiceError::conflict(error.to_string(), Hint::None)
             }
             TurnError::CutOff => {

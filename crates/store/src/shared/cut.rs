@@ -85,7 +85,7 @@ mod tests {
     /// Lines of one length, none like another.
     fn prose(lines: usize) -> String {
         let line =
-            |number: usize| format!("第 {number} 行: {:x}\n", Sha256::digest([number as u8]));
+            |number: usize| format!("第 {number} 行: {:?}\n", Sha256::digest([number as u8]));
         (0..lines).map(line).collect()
     }
 
