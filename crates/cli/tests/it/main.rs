@@ -51,6 +51,7 @@ mod sending;
 mod server;
 mod serving;
 mod sessions;
+mod space;
 mod surfaces;
 mod texts;
 mod tour;
