@@ -23,33 +23,49 @@ pub(crate) struct Past {
     pub(crate) count: usize,
 }
 
-/// A request without its history.
+/// A request in full. What seldom changes comes first and what always does last, so that requests have
+/// long parts in common.
 #[derive(Serialize)]
-struct Remaining<'a> {
-    messages: Vec<&'a ModelMessage>,
+struct Whole<'a> {
     tools: &'a [ToolSpec],
     options: &'a ModelOptions,
-    history: &'a Past,
+    messages: Vec<&'a ModelMessage>,
+    /// The place of the history, which is left out of the messages then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'a Past>,
+}
+
+/// The request as JSON, without its history where that is the turn's `own` still: listeners or the needs
+/// of a model may have changed it.
+pub(crate) fn whole(request: &ModelRequest, own: &Messages, past: Option<&Past>) -> Option<String> {
+    let messages = &request.messages;
+    let unchanged = |past: &&Past| {
+        let place = past.at..past.at + past.count;
+        let shown = messages.get(place.clone());
+        shown.is_some() && (messages.is_same(own) || shown == own.get(place))
+    };
+    let history = past.filter(unchanged);
+    let (at, count) = history.map_or((0, 0), |past| (past.at, past.count));
+    let (before, after) = (messages.get(..at)?, messages.get(at + count..)?);
+    let whole = Whole {
+        tools: &request.tools,
+        options: &request.options,
+        messages: before.iter().chain(after).collect(),
+        history,
+    };
+    serde_json::to_string(&whole).ok()
 }
 
 impl Past {
-    /// The request as JSON, with the place of its history instead of that; `None` where listeners or
-    /// the needs of a model have changed that part of what was the turn's `own`.
-    pub(crate) fn left_out(&self, own: &Messages, request: &ModelRequest) -> Option<String> {
-        let (before, rest) = request.messages.split_at_checked(self.at)?;
-        let (history, after) = rest.split_at_checked(self.count)?;
-        let unchanged = request.messages.is_same(own)
-            || own.get(self.at..self.at + self.count) == Some(history);
-        if !unchanged {
-            return None;
-        }
-        let remaining = Remaining {
-            messages: before.iter().chain(after).collect(),
-            tools: &request.tools,
-            options: &request.options,
-            history: self,
-        };
-        serde_json::to_string(&remaining).ok()
+    /// In a request that was changed: at the old distance from its beginning or its end; `None` where it
+    /// may be another history.
+    pub(crate) fn found_in(self, before: &[ModelMessage], now: &[ModelMessage]) -> Option<Self> {
+        let history = before.get(self.at..self.at + self.count)?;
+        let to_end = before.len() - self.at;
+        let places = [Some(self.at), now.len().checked_sub(to_end)];
+        let mut places = places.into_iter().flatten();
+        let at = places.find(|at| now.get(*at..at + self.count) == Some(history))?;
+        Some(Past { at, ..self })
     }
 
     /// Puts the history back; says so where it is gone.

@@ -9,7 +9,13 @@ use callgate_store::KeptRequest;
 use tracing::{Instrument, field::Empty};
 
 use super::{PendingStart, Turn, budget::is_cut_short, event::Event};
-use crate::{TurnError, asked::Asked, host, parts, spending::Need, texts};
+use crate::{
+    TurnError,
+    asked::{Asked, whole},
+    host, parts,
+    spending::Need,
+    texts,
+};
 
 /// Why a round has no reply.
 pub(crate) enum NoReply {
@@ -220,10 +226,7 @@ impl Turn {
         let added = before.and_then(|before| before.added(own, &model.id, request, altered));
         // Listeners may change every round anew; without them nothing repeats what was added.
         let repeats = altered || added.is_none();
-        let past = self.context.past.as_ref();
-        let text = added
-            .or_else(|| past?.left_out(own, request))
-            .or_else(|| serde_json::to_string(request).ok())?;
+        let text = added.or_else(|| whole(request, own, self.context.past.as_ref()))?;
         Some(KeptRequest {
             text,
             shared_in: self.facts.conversation.filter(|_| repeats),

@@ -274,10 +274,11 @@ impl Turn {
                 said
             }
             Ok(changed) => {
-                // From here on it may be another history.
-                self.context.past = None;
+                let before = self.state.request.messages.clone();
                 let kept = self.change_words(said, &changed);
                 self.change_request(&changed, begin..end);
+                let (past, now) = (&mut self.context.past, &self.state.request.messages);
+                *past = past.take().and_then(|past| past.found_in(&before, now));
                 kept
             }
             Err(error) => {

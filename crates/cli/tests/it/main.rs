@@ -52,6 +52,7 @@ mod sending;
 mod server;
 mod serving;
 mod sessions;
+mod space;
 mod surfaces;
 mod texts;
 mod tour;
