@@ -222,6 +222,12 @@ pub(crate) fn beside(
     command.spawn()
 }
 
+/// Where the operator keeps certificates, if not where the system does.
+pub(crate) fn certificates() -> impl Iterator<Item = PathBuf> {
+    let named = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(std::env::var_os);
+    named.into_iter().flatten().map(PathBuf::from)
+}
+
 /// Where no proxy is asked: what the operator says, and this machine, where models are reached.
 fn unproxied(variable: &str) -> String {
     let given = std::env::var(variable).unwrap_or_default();
