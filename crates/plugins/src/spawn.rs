@@ -186,9 +186,10 @@ pub(crate) async fn compile(python: &Path, folders: &[PathBuf]) -> std::io::Resu
         .stderr(Stdio::null())
         .kill_on_drop(true);
     let status = command.status().await?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(std::io::Error::other(status.to_string())),
+    if status.success() {
+        Ok(())
+    } else {
+        Err(std::io::Error::other(status.to_string()))
     }
 }
 
