@@ -26,7 +26,7 @@ use crate::{
     listener::PluginListener,
     log, python,
     render::Renderer,
-    spawn::Order,
+    spawn::{self, Order},
     switches::Switches,
     wall::{Wall, interpreter},
 };
@@ -462,6 +462,7 @@ impl Inner {
         let mut readable = vec![self.library.clone(), environment];
         readable.extend(interpreter(&python));
         readable.extend(self.options.paths.iter().cloned());
+        readable.extend(spawn::certificates());
         let wall = Wall {
             readable,
             writable,

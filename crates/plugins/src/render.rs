@@ -1,6 +1,7 @@
 //! [`Renderer`]: pages to pictures by a browser of this machine. Each page has a process of its own behind a
 //! wall of its own, without a network (`callgate_worker.browser`), which lives for one picture and is ended
-//! with all it started. Nothing is asked of anybody outside.
+//! with all it started. Nothing is asked of anybody outside. What the operator says of plugins' walls is not
+//! said of this one: pages hold words of people.
 
 use std::{path::PathBuf, process::ExitStatus, time::Duration};
 
@@ -45,7 +46,6 @@ pub(crate) struct Renderer {
     library: PathBuf,
     /// Of which nothing is seen.
     data: PathBuf,
-    unwalled: bool,
     /// Bounds the browsers at work; a page waits for its turn.
     room: Semaphore,
 }
@@ -56,7 +56,6 @@ impl Renderer {
             python: options.python.clone(),
             library,
             data: options.data.clone(),
-            unwalled: options.unwalled,
             room: Semaphore::new(AT_ONCE),
         }
     }
@@ -78,7 +77,6 @@ impl Renderer {
             hidden: self.data.clone(),
             folder: folder.path().to_owned(),
             offline: true,
-            unwalled: self.unwalled,
             ..Wall::default()
         };
         let module = "callgate_worker.browser";

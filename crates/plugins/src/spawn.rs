@@ -186,9 +186,10 @@ pub(crate) async fn compile(python: &Path, folders: &[PathBuf]) -> std::io::Resu
         .stderr(Stdio::null())
         .kill_on_drop(true);
     let status = command.status().await?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(std::io::Error::other(status.to_string())),
+    if status.success() {
+        Ok(())
+    } else {
+        Err(std::io::Error::other(status.to_string()))
     }
 }
 
@@ -220,6 +221,12 @@ pub(crate) fn beside(
         .process_group(0)
         .kill_on_drop(true);
     command.spawn()
+}
+
+/// Where the operator keeps certificates, if not where the system does.
+pub(crate) fn certificates() -> impl Iterator<Item = PathBuf> {
+    let named = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(std::env::var_os);
+    named.into_iter().flatten().map(PathBuf::from)
 }
 
 /// Where no proxy is asked: what the operator says, and this machine, where models are reached.

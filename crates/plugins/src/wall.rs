@@ -82,7 +82,8 @@ impl Wall {
     /// The order to show `path` too, as the process of a wall takes it; `None` where a new wall is
     /// needed for that.
     pub(crate) fn order_for(&self, path: &Path) -> Option<Vec<u8>> {
-        if self.hidden.starts_with(path) {
+        let real = path.canonicalize().ok()?;
+        if self.hidden.starts_with(real) {
             return None;
         }
         let mut places = Places::default();

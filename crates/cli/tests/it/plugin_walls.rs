@@ -6,7 +6,8 @@ use std::{os::unix::net::UnixListener, process::Command};
 use serde_json::{Value as Json, json};
 
 use crate::{
-    scene::{Said, Scene, finish},
+    sandbox_methods::{with_packages, written},
+    scene::{Said, Scene, finish, wait_until},
     server::Server,
 };
 
@@ -230,4 +231,69 @@ fn without_a_wall_is_a_choice_of_one_start_too() {
     assert_eq!(called(&scene, "look", &secret), "FileNotFoundError");
     let _server = Server::start_with(&scene, &["--unwalled-plugins"]);
     assert_eq!(called(&scene, "look", &secret), "dear reader");
+}
+
+/// Killed, a server tells nobody; what its plugins run in ends all the same.
+#[test]
+fn workers_end_with_a_server_that_is_killed() {
+    let scene = Scene::new();
+    let folder = plugin(&scene);
+    scene.callgate(&["plugin", "install", &folder]).succeeded();
+    let mut server = Server::start(&scene);
+    assert!(called(&scene, "look", "/etc/hostname").is_string());
+    let home = scene.data().join("workers/native");
+    let of_workers = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let variables = processes.filter_map(|it| std::fs::read(it.path().join("environ")).ok());
+        let own = format!("HOME={}", home.display()).into_bytes();
+        let has = |it: &Vec<u8>| it.split(|byte| *byte == 0).any(|variable| variable == own);
+        variables.filter(has).count()
+    };
+    assert!(of_workers() >= 3, "the worker and what keeps its wall");
+    let mut child = server.child.take().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until(|| of_workers() == 0);
+}
+
+/// What is known to need more of a machine than most: psutil, a package that was built from source, and
+/// a program of the machine that reads and writes files.
+const MACHINE: &str = r#"
+@plugin.mount_sandbox_method(SandboxMethodType.TOOL, "machine")
+async def machine(_ctx: AgentCtx) -> dict:
+    """Looks at the machine."""
+    import shutil, subprocess
+    import lunar_python, psutil
+    own = psutil.Process()
+    names = {process.info["name"] for process in psutil.process_iter(["name"])}
+    made = "there is none"
+    if shutil.which("ffmpeg"):
+        command = ["ffmpeg", "-y", "-f", "lavfi", "-i", "sine=duration=0.1", "tone.wav"]
+        subprocess.run(command, check=True, capture_output=True)
+        made = open("tone.wav", "rb").read(4).decode()
+    return {
+        "memory": psutil.virtual_memory().total > 0 and own.memory_info().rss > 0,
+        "processors": psutil.cpu_count() > 0 and psutil.cpu_percent(0.01) >= 0,
+        "disk": psutil.disk_usage(".").total > 0,
+        "own": own.pid in psutil.pids(),
+        "others": sorted(name for name in names if "callgate" not in name and "python" not in name),
+        "built": lunar_python.Solar.fromYmd(2024, 2, 10).getLunar().getDay() == 1,
+        "tone": made,
+    }
+"#;
+
+#[test]
+fn plugins_find_what_they_need_of_the_machine() {
+    let scene = with_packages();
+    let folder = written(&scene, "looking", MACHINE);
+    let said = scene.run("print(machine())", &["--json", "--plugin", &folder]);
+    let said = said.succeeded().json();
+    let seen = &said["calls"][0]["value"];
+    let expected = json!({
+        "memory": true, "processors": true, "disk": true, "own": true, "others": [], "built": true,
+        "tone": seen["tone"],
+    });
+    assert_eq!(*seen, expected, "{said}");
+    let tone = seen["tone"].as_str().unwrap();
+    assert!(tone == "RIFF" || tone == "there is none", "{tone}");
 }

@@ -30,6 +30,7 @@ const NO_WALL: i32 = 78;
 
 fn main() {
     process::close_from(3);
+    process::take_name();
     let plan = match Plan::parse(std::env::args_os().skip(1)) {
         Ok(plan) => plan,
         Err(failure) => give_up(None, &failure),

@@ -81,10 +81,10 @@ impl Plan {
             }
         }
         plan.program = words.map(|word| c_string(&word)).collect::<Step<_>>()?;
-        match plan.program.is_empty() {
-            true => Err(failed("plan", "names no program")),
-            false => Ok(plan),
+        if plan.program.is_empty() {
+            return Err(failed("plan", "names no program"));
         }
+        Ok(plan)
     }
 }
 

@@ -30,8 +30,9 @@ pub fn become_program(plan: &Plan, init: Option<&Init>, signals: &Signals) -> St
     if plan.memory > 0 {
         limit(libc::RLIMIT_AS, plan.memory, "memory limit")?;
     }
-    // No core files: they would hold what users said.
-    limit(libc::RLIMIT_CORE, 0, "core limit")?;
+    // No core files: they would hold what users said. One byte is not enough for one, and, other than
+    // none, keeps the kernel from starting a program of the machine's to take it.
+    limit(libc::RLIMIT_CORE, 1, "core limit")?;
     if plan.walled {
         give_up(plan)?;
     }

@@ -78,10 +78,10 @@ impl Outside {
         process::ended(self.pid, true);
         process::close(self.begin);
         process::close(self.told);
-        match words.is_empty() {
-            true => Ok(()),
-            false => Err(failed("user map", &String::from_utf8_lossy(&words))),
+        if words.is_empty() {
+            return Ok(());
         }
+        Err(failed("user map", &String::from_utf8_lossy(&words)))
     }
 }
 

@@ -81,7 +81,6 @@ impl Environments {
             .env_clear()
             .envs(env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed_on)))
             .env("PYTHONIOENCODING", "utf-8")
-            .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("TMPDIR", folder.path())
             .env("PIP_CACHE_DIR", cache.join("pip"))
             .env("UV_CACHE_DIR", cache.join("uv"))

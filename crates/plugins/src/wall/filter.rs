@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use libc::{
     AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, EPERM, SOCK_SEQPACKET, SOCK_STREAM, SYS_add_key,
     SYS_bpf, SYS_delete_module, SYS_finit_module, SYS_fsconfig, SYS_fsmount, SYS_fsopen,
-    SYS_init_module, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup,
-    SYS_kexec_file_load, SYS_kexec_load, SYS_keyctl, SYS_mount, SYS_move_mount,
+    SYS_fspick, SYS_init_module, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup,
+    SYS_kexec_file_load, SYS_kexec_load, SYS_keyctl, SYS_mount, SYS_mount_setattr, SYS_move_mount,
     SYS_open_by_handle_at, SYS_open_tree, SYS_perf_event_open, SYS_pivot_root, SYS_reboot,
     SYS_request_key, SYS_setns, SYS_socket, SYS_socketpair, SYS_swapoff, SYS_swapon, SYS_umount2,
 };
@@ -18,7 +18,7 @@ use seccompiler::{
 };
 
 /// Refused with any arguments. Requests in a ring are not seen by a filter, so there is no ring.
-const REFUSED: [i64; 26] = [
+const REFUSED: [i64; 28] = [
     SYS_io_uring_setup,
     SYS_io_uring_enter,
     SYS_io_uring_register,
@@ -29,6 +29,8 @@ const REFUSED: [i64; 26] = [
     SYS_fsopen,
     SYS_fsconfig,
     SYS_fsmount,
+    SYS_fspick,
+    SYS_mount_setattr,
     SYS_pivot_root,
     SYS_setns,
     SYS_open_by_handle_at,
