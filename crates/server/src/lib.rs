@@ -14,6 +14,7 @@ mod plugin_web;
 pub mod remote;
 mod revocation;
 mod surfaces;
+mod table;
 mod unknown;
 mod visitor;
 
@@ -23,4 +24,5 @@ pub use http::{Site, serve, serve_remote};
 pub use mcp::Mcp;
 pub use openai::{Fetch, OpenAi};
 pub use surfaces::Surfaces;
+pub use table::{served_routes, table};
 pub use visitor::Hosts;

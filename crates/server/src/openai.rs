@@ -33,6 +33,7 @@ use self::{
     gateway::Gateway,
 };
 
+pub(crate) use self::access::NEEDS;
 pub use self::media::Fetch;
 
 /// Of a request, pictures included.

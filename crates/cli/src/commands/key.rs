@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use callgate_service::{
+    METHODS,
     operations::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey},
-    remote::METHODS,
 };
 
 use crate::{

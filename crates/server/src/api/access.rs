@@ -9,12 +9,11 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use callgate_contract::Role;
+use callgate_service::{Capability, Principal};
 use callgate_store::{Key, KeyHandle};
 use parking_lot::Mutex;
 
 use super::{Api, problem::Problem};
-use callgate_service::{Capability, Principal, remote::METHOD};
 
 use crate::{revocation::until_revoked, unknown::taken};
 
@@ -23,39 +22,6 @@ pub(super) const COOKIE: &str = "callgate_key";
 
 /// Bytes of a request without a key: a login holds one.
 pub(super) const MOST_UNKNOWN: usize = 4 << 10;
-
-/// What a key may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Anybody who reaches us.
-    Open,
-    /// See and call the methods that remote callers may.
-    Methods,
-    /// The same, or of those only the ones that the key names.
-    SomeMethods,
-    /// Everything.
-    Operator,
-}
-
-impl From<Capability> for Scope {
-    fn from(capability: Capability) -> Self {
-        match capability {
-            Capability::Methods => Scope::Methods,
-            Capability::SomeMethods => Scope::SomeMethods,
-            Capability::Operator => Scope::Operator,
-        }
-    }
-}
-
-impl Scope {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Scope::Open => "none",
-            Scope::Methods | Scope::SomeMethods => "methods",
-            Scope::Operator => "operator",
-        }
-    }
-}
 
 /// Whoever was let in.
 #[derive(Clone, Debug)]
@@ -66,49 +32,24 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    pub(crate) fn holds(&self, scope: Scope) -> bool {
-        let held = |word: &str| self.key.scopes.iter().any(|scope| scope == word);
-        let named = || self.key.scopes.iter().any(|held| held.starts_with(METHOD));
-        scope == Scope::Open
-            || held(scope.word())
-            || held(Scope::Operator.word())
-            || (scope == Scope::SomeMethods && named())
-    }
-
     pub(crate) fn principal(&self) -> Principal {
         Principal::Key(self.key.clone())
-    }
-
-    pub(crate) fn role(&self) -> Role {
-        if self.holds(Scope::Operator) {
-            Role::Operator
-        } else {
-            Role::User
-        }
-    }
-
-    /// As whom a key speaks where nobody is named.
-    pub(crate) fn user(&self) -> String {
-        match self.role() {
-            Role::Operator => "operator".to_owned(),
-            Role::User => format!("key-{}", self.key.id),
-        }
     }
 }
 
 /// The layer before each route.
 pub(super) async fn enter(
-    State((api, scope)): State<(Api, Scope)>,
+    State((api, needs)): State<(Api, Capability)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    if scope == Scope::Open {
+    if needs == Capability::Anyone {
         return match taken(request, MOST_UNKNOWN).await {
             Ok(request) => next.run(request).await,
             Err(why) => Problem::untaken(why).into_response(),
         };
     }
-    match admit(&api, scope, request.method(), request.headers()).await {
+    match admit(&api, needs, request.method(), request.headers()).await {
         Ok(access) => {
             let key = access.handle.clone();
             request.extensions_mut().insert(access);
@@ -121,7 +62,7 @@ pub(super) async fn enter(
 
 pub(crate) async fn admit(
     api: &Api,
-    scope: Scope,
+    needs: Capability,
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<Access, Problem> {
@@ -135,11 +76,8 @@ pub(crate) async fn admit(
     if !api.rates().pass(&access.key.id) {
         return Err(Problem::too_many());
     }
-    if access.holds(scope) {
-        Ok(access)
-    } else {
-        Err(Problem::forbidden(scope.word()))
-    }
+    access.principal().require(needs)?;
+    Ok(access)
 }
 
 fn key_text(method: &Method, headers: &HeaderMap) -> Option<String> {

@@ -6,13 +6,16 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
-use callgate_service::operations::{CreateKey, ListKeys, RevokeKey};
+use callgate_service::{
+    Capability,
+    operations::{CreateKey, ListKeys, RevokeKey},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
     Api,
-    access::{COOKIE, Scope},
+    access::COOKIE,
     input::JsonBody,
     problem::Problem,
     route::{Routes, Verb},
@@ -23,11 +26,11 @@ pub(super) fn routes(routes: &mut Routes) {
         .add(Verb::Post, "/api/login", "Take a key into a cookie", login)
         .takes::<Login>()
         .gives::<()>()
-        .scope(Scope::Open);
+        .needs(Capability::Anyone);
     routes
         .add(Verb::Post, "/api/logout", "Forget the cookie", logout)
         .gives::<()>()
-        .scope(Scope::Open);
+        .needs(Capability::Anyone);
     routes.operation::<ListKeys>(Verb::Get, "/api/keys", "All keys, the revoked included");
     routes.operation::<CreateKey>(
         Verb::Post,

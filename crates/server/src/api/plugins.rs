@@ -3,7 +3,7 @@
 
 use axum::{Extension, Json as Body, extract::State};
 use callgate_service::{
-    Job,
+    Capability, Job,
     operations::{
         CreatePlugin, GetJob, GetPlugin, GetPluginConfig, InstallPlugin, ListJobs, ListPluginLogs,
         ListPlugins, ReloadPlugin, RemovePlugin, SetPluginConfig, SwitchPlugin,
@@ -40,7 +40,9 @@ pub(super) fn routes(routes: &mut Routes) {
             "An address of its pages that needs no cookie",
             ticket,
         )
-        .gives::<TicketView>();
+        .gives::<TicketView>()
+        // What the ticket opens needs it too.
+        .needs(Capability::Methods);
     routes.operation::<GetPluginConfig>(Get, "/api/plugins/{id}/config", "Its settings as a form");
     routes.operation::<SetPluginConfig>(
         Put,
@@ -58,7 +60,8 @@ pub(super) fn routes(routes: &mut Routes) {
         )
         .query::<Upload>()
         .takes_bytes("application/zip")
-        .gives::<Job>();
+        .gives::<Job>()
+        .needs(Capability::Plugins);
     routes.operation::<CreatePlugin>(
         Post,
         "/api/plugins/new",

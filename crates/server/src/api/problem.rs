@@ -70,13 +70,6 @@ impl Problem {
             .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
     }
 
-    pub(super) fn forbidden(scope: &str) -> Self {
-        let title = format!("this key does not hold the scope '{scope}'");
-        Problem::new(StatusCode::FORBIDDEN, "scope", title).hint(format!(
-            "`callgate key new --scope {scope}` makes one that does"
-        ))
-    }
-
     /// Of somebody who has shown no key.
     pub(super) fn untaken(why: BodyRefusal) -> Self {
         match why {

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::List;
 use crate::{
-    Capability, Operation, Principal, SCOPES, Service, ServiceError, remote::OPERATOR,
-    unknown_scope,
+    Capability, Operation, Principal, SCOPES, Service, ServiceError, scope::OPERATOR, unknown_scope,
 };
 
 /// All keys, the oldest first, the revoked included.

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
-    Event, EventListener, Live, Principal, ServiceError,
+    Capability, Event, EventListener, Live, Principal, ServiceError,
     operations::{ContinuedTurn, SendMessage, SentMessage},
-    remote::OPERATOR,
+    scope::OPERATOR,
 };
 
 /// Of the name that a sender gives a message.
@@ -97,6 +97,9 @@ impl Service {
         let agent = self.agent_for(principal).await?;
         let (session, own) = (message.session, principal.user());
         let user = message.user.unwrap_or_else(|| own.clone());
+        if user != own {
+            principal.require(Capability::Operator)?;
+        }
         let incoming = Incoming {
             session: session.clone(),
             sender: Sender {
