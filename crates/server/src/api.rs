@@ -36,9 +36,13 @@ use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{health::Health, plugin_web::Tickets};
+use crate::{
+    health::Health,
+    plugin_web::Tickets,
+    rates::{Attempts, Rates},
+};
 
-pub(crate) use access::{Access, Rates, admit};
+pub(crate) use access::{Access, Asking, admit};
 pub(crate) use problem::Problem;
 use route::Routes;
 
@@ -50,7 +54,8 @@ pub struct Api(Arc<ApiState>);
 
 struct ApiState {
     service: Service,
-    rates: Rates,
+    rates: Rates<String>,
+    attempts: Attempts,
     tickets: Tickets,
     health: Health,
 }
@@ -61,7 +66,8 @@ impl Api {
         Api(Arc::new(ApiState {
             health: Health::new(service.store().clone()),
             service,
-            rates: Rates::default(),
+            rates: Rates::new(access::BURST, access::PER_SECOND),
+            attempts: Attempts::default(),
             tickets: Tickets::default(),
         }))
     }
@@ -168,8 +174,12 @@ impl Api {
         self.0.service.remote()
     }
 
-    fn rates(&self) -> &Rates {
+    fn rates(&self) -> &Rates<String> {
         &self.0.rates
+    }
+
+    fn attempts(&self) -> &Attempts {
+        &self.0.attempts
     }
 
     pub(crate) fn health(&self) -> &Health {

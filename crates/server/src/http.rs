@@ -15,7 +15,7 @@ use callgate_service::{Capability, Remote};
 
 use crate::{
     Api, Entrance, Surfaces,
-    api::{Problem, admit as admit_key},
+    api::{Asking, Problem, admit as admit_key},
     mcp,
     metrics::counted,
     page, plugin_web, remote,
@@ -107,13 +107,7 @@ async fn show_metrics(State(site): State<Site>, request: Request) -> Result<Resp
     let service = &site.surfaces.service;
     let (parts, _) = request.into_parts();
     if !(service.config().serve.local_metrics && is_here(&parts)) {
-        admit_key(
-            &site.api,
-            Capability::Metrics,
-            &parts.method,
-            &parts.headers,
-        )
-        .await?;
+        admit_key(&site.api, Capability::Metrics, Asking::from(&parts)).await?;
     }
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     Ok((kind, service.metrics().text(&service.now())).into_response())

@@ -11,6 +11,7 @@ mod metrics;
 mod openai;
 mod page;
 mod plugin_web;
+mod rates;
 pub mod remote;
 mod revocation;
 mod surfaces;

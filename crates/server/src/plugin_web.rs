@@ -24,7 +24,7 @@ use tokio::{net::UnixStream, sync::oneshot};
 
 pub(crate) use self::tickets::Tickets;
 use crate::{
-    api::{Access, Api, Problem, admit},
+    api::{Access, Api, Asking, Problem, admit},
     revocation::until_revoked,
     visitor::Hosts,
 };
@@ -108,13 +108,7 @@ async fn open_to_nobody(State(hosts): State<Hosts>, request: Request, next: Next
 }
 
 async fn pass(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
-    let access = admit(
-        &api,
-        Capability::Methods,
-        request.method(),
-        request.headers(),
-    )
-    .await?;
+    let access = admit(&api, Capability::Methods, Asking::from(&request)).await?;
     let inside = beneath(&request, "/plugins");
     through(api, access, "/plugins", inside, request).await
 }
@@ -152,7 +146,7 @@ async fn through(
         answer.unwrap_or_else(IntoResponse::into_response)
     };
     let answered = until_revoked(&key, answering).await;
-    answered.ok_or_else(Problem::locked_out)
+    answered.ok_or_else(Problem::key_ended)
 }
 
 async fn visit(
@@ -292,7 +286,7 @@ async fn webhook(
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
     // Before a byte of the body is read.
-    admit(&api, Capability::Methods, &Method::POST, &headers).await?;
+    let access = admit(&api, Capability::Methods, Asking::from(&request)).await?;
     let body = Bytes::from_request(request, &()).await;
     let body = body.map_err(|rejection| Problem::bad(rejection.body_text()))?;
     let passed = headers
@@ -305,10 +299,13 @@ async fn webhook(
         headers: headers.collect(),
         body,
     };
-    let called = api
-        .service()
-        .call_webhook(hook)
-        .await
-        .map_err(Problem::missing)?;
-    Ok((StatusCode::OK, axum::Json(called)).into_response())
+    let calling = async {
+        let called = api.service().call_webhook(hook).await;
+        let called = called.map_err(Problem::missing);
+        called.map_or_else(IntoResponse::into_response, |called| {
+            axum::Json(called).into_response()
+        })
+    };
+    let answered = until_revoked(&access.handle, calling).await;
+    answered.ok_or_else(Problem::key_ended)
 }

@@ -7,6 +7,7 @@ mod capsules;
 mod clock;
 pub mod config;
 mod doctor;
+mod ending;
 mod entry;
 mod error;
 mod jobs;

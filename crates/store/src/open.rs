@@ -78,6 +78,7 @@ impl Store {
             settings: Default::default(),
             instance: Instance::at(&options.data, options.term)?,
             key_handles: Default::default(),
+            key_uses: Default::default(),
         };
         let dialect = Dialect::of(&database.engine);
         database.write(move |tx| migrate(tx, dialect)).await?;

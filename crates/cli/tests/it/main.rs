@@ -30,6 +30,7 @@ mod groups;
 mod hints;
 mod installers;
 mod instances;
+mod keys;
 mod mcp;
 mod model;
 mod openai;

@@ -90,6 +90,19 @@ impl Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
     }
 
+    /// While it was being answered.
+    pub(crate) fn key_ended() -> Self {
+        let title = "this key was revoked or has expired, and what it began was ended";
+        Problem::new(StatusCode::UNAUTHORIZED, "no_key", title)
+            .hint("`callgate key new` makes another")
+    }
+
+    /// Of an address that has shown one wrong key after the other.
+    pub(super) fn too_many_attempts() -> Self {
+        let title = "too many wrong keys came from this address";
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
+    }
+
     pub(crate) fn not_ready() -> Self {
         let title = "the server cannot store anything now";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", title)

@@ -52,6 +52,14 @@ impl ClientIdentity {
         !self.key.as_ref().is_some_and(KeyHandle::is_revoked)
     }
 
+    /// Returns once they are not welcome any more.
+    pub(super) async fn goes(&self) {
+        match &self.key {
+            Some(key) => key.revoked().await,
+            None => std::future::pending().await,
+        }
+    }
+
     pub(super) fn holds(&self, capability: Capability) -> bool {
         self.capabilities.holds(capability)
     }

@@ -1,6 +1,8 @@
 //! Who asks, by a bearer key: one of the operator's, or one that a plugin was lent. What a key may do
 //! comes from its scopes, never from what a request says of itself.
 
+use std::net::IpAddr;
+
 use axum::{
     extract::{MatchedPath, Request, State},
     http::{HeaderMap, Method, header},
@@ -13,9 +15,9 @@ use callgate_service::{Capabilities, Capability, OPENAI_PLATFORM, Principal};
 use callgate_store::{Key, KeyHandle};
 
 use super::{Failure, OpenAi};
-use crate::revocation::until_revoked;
+use crate::{rates::address, revocation::until_revoked};
 
-pub(super) use crate::api::Rates;
+pub(super) use crate::rates::{Attempts, Rates};
 
 /// Requests one key may make in a burst, and how many come back each second. A model's own limits
 /// are narrower: this only ends a loop that has gone wild.
@@ -81,7 +83,8 @@ pub(super) async fn enter(
     next: Next,
 ) -> Response {
     let needs = needed(request.method(), request.extensions().get::<MatchedPath>());
-    match openai.admit(door, needs, request.headers()).await {
+    let from = address(request.extensions());
+    match openai.admit(door, needs, request.headers(), from).await {
         Ok(asker) => {
             let key = asker.key.clone();
             request.extensions_mut().insert(asker);
@@ -90,7 +93,7 @@ pub(super) async fn enter(
                 Some(key) => until_revoked(key, answering).await,
                 None => Some(answering.await),
             };
-            answered.unwrap_or_else(|| Failure::no_key().into_response())
+            answered.unwrap_or_else(|| Failure::key_ended().into_response())
         }
         Err(failure) => failure.into_response(),
     }
@@ -102,19 +105,28 @@ impl OpenAi {
         door: Door,
         needs: &[Capability],
         headers: &HeaderMap,
+        from: IpAddr,
     ) -> Result<Asker, Failure> {
         let text = bearer(headers).ok_or_else(Failure::no_key)?;
+        let attempts = &self.0.attempts;
+        if !attempts.may_try(from, text) {
+            return Err(Failure::too_many_attempts());
+        }
         let asker = match door {
             Door::Plugins => self.0.gateway.lent(text).ok_or_else(Failure::no_key)?,
             Door::People => {
                 let keys = self.store().keys();
-                let key = keys.verify(text).await?.ok_or_else(Failure::no_key)?;
+                let Some(key) = keys.verify(text).await? else {
+                    attempts.failed(from, text);
+                    return Err(Failure::no_key());
+                };
+                attempts.opened(text);
                 let mut asker = Asker::of(&key)?;
                 asker.key = Some(keys.handle(&key.id));
                 asker
             }
         };
-        if !self.0.rates.pass(&asker.id) {
+        if !self.0.rates.pass(asker.id.clone()) {
             return Err(Failure::too_many());
         }
         asker.require(needs)?;
@@ -173,8 +185,11 @@ mod tests {
             id: "ab12".into(),
             scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
             client: None,
+            name: None,
             created_at: jiff::Timestamp::UNIX_EPOCH,
             revoked_at: None,
+            expires_at: None,
+            last_used_at: None,
         };
         Asker::of(&key).ok().filter(|it| it.require(EITHER).is_ok())
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use callgate_store::{ClientState, Key, NewClient, StoreError, client_owner};
+use callgate_store::{ClientState, Key, NewClient, NewKey, StoreError, client_owner};
 
 use super::{
     Authorization, Peer, Remote, Rights, functions::GUEST, llm, names, newage_texts::NOT_TRUSTED,
@@ -201,7 +201,11 @@ impl Pairing<'_> {
             keys.revoke(&key.id).await.map_err(broken)?;
         }
         let (_, text) = keys
-            .create_for(scopes, Some(client))
+            .create_as(NewKey {
+                scopes: scopes.to_vec(),
+                client: Some(client.to_owned()),
+                ..NewKey::default()
+            })
             .await
             .map_err(broken)?;
         Ok(text)

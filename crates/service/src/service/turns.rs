@@ -4,13 +4,14 @@ use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
 use callgate_contract::{JournalId, Message, Part, SessionKey};
-use callgate_store::{Incoming, Sender};
+use callgate_store::{Incoming, KeyHandle, Sender};
 use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
     Capability, Event, EventListener, Live, Principal, ServiceError,
+    ending::stopping_turn,
     operations::{ContinuedTurn, SendMessage, SentMessage},
     scope::OPERATOR,
 };
@@ -131,6 +132,10 @@ impl Service {
         }
         let seen = TurnRecorder::default();
         let watch = seen.watch(self.live.clone(), session.clone(), hear.clone());
+        let watch = match self.key_of(principal) {
+            Some(key) => stopping_turn(key, agent.clone(), session.clone(), watch),
+            None => watch,
+        };
         let accepted = agent.accept(incoming, overrule, watch).await?;
         if accepted.parts() != parts {
             return Err(ServiceError::conflict(
@@ -159,6 +164,14 @@ impl Service {
             never = stopping => match never {},
         };
         Ok(Some(seen.into_sent(arrived)))
+    }
+
+    /// The key by which somebody asks; what they began ends by it.
+    pub(super) fn key_of(&self, principal: &Principal) -> Option<KeyHandle> {
+        match principal {
+            Principal::Terminal => None,
+            Principal::Key(key) => Some(self.store.keys().handle(&key.id)),
+        }
     }
 
     /// Until the asker leaves.
