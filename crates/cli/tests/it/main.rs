@@ -17,6 +17,7 @@ mod astrbot_scenarios;
 mod astrbot_streaming;
 mod budgets;
 mod calls;
+mod capabilities;
 mod capsules;
 mod chatting;
 mod connection;
