@@ -17,6 +17,11 @@ use crate::{
     session::ClaimGuard, texts, turn::TurnPlan,
 };
 
+/// Every command there is: what is not here is none of ours.
+pub const COMMANDS: [&str; 10] = [
+    "help", "new", "reset", "compact", "stop", "persona", "model", "stats", "approve", "deny",
+];
+
 /// Newest rows among which the person's own tell their language.
 const NEWEST: u32 = 50;
 
@@ -42,7 +47,7 @@ impl Command {
     pub(crate) fn read(parts: &[Part]) -> Option<Command> {
         let text = text_of(parts);
         let mut words = text.trim_start().strip_prefix('/')?.split_whitespace();
-        let name = words.next()?;
+        let name = words.next().filter(|name| COMMANDS.contains(name))?;
         let rest: Vec<&str> = words.collect();
         let argument = || (!rest.is_empty()).then(|| rest.join(" "));
         let answer = |decision| Command::Answer {

@@ -294,14 +294,22 @@ Examples:
   callgate key new --client SillyTavern-8000
   callgate key new --scope method:add --scope method:readJsonFromFile
   callgate key new --scope chat --scope models
+  callgate key new --scope read --name phone --expires 30d
   callgate key new --scope operator")]
     New {
-        /// What it may do: operator, methods, method:NAME, chat, models [default: methods]
+        /// What it may do: operator, methods, method:NAME, chat, models, read, sessions, approve,
+        /// plugins, settings, metrics [default: methods]
         #[arg(long = "scope", value_name = "SCOPE")]
         scopes: Vec<String>,
         /// The id of the only remote client that may use it
         #[arg(long, value_name = "ID")]
         client: Option<String>,
+        /// What you call it
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// When it opens nothing any more: 30d, 12h or 2w from now, a date, or a time [default: never]
+        #[arg(long, value_name = "WHEN")]
+        expires: Option<String>,
     },
     /// All keys, without their text
     List,

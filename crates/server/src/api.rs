@@ -31,14 +31,18 @@ use std::sync::Arc;
 
 use axum::{Json as Body, Router, extract::DefaultBodyLimit};
 use callgate_gate::Gate;
-use callgate_service::{Live, News, Remote, Service, operations::MAX_FILE_BYTES};
+use callgate_service::{Capability, Live, News, Remote, Service, operations::MAX_FILE_BYTES};
 use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{health::Health, plugin_web::Tickets};
+use crate::{
+    health::Health,
+    plugin_web::Tickets,
+    rates::{Attempts, Rates},
+};
 
-pub(crate) use access::{Access, Rates, Scope, admit};
+pub(crate) use access::{Access, Asking, admit};
 pub(crate) use problem::Problem;
 use route::Routes;
 
@@ -50,7 +54,8 @@ pub struct Api(Arc<ApiState>);
 
 struct ApiState {
     service: Service,
-    rates: Rates,
+    rates: Rates<String>,
+    attempts: Attempts,
     tickets: Tickets,
     health: Health,
 }
@@ -61,7 +66,8 @@ impl Api {
         Api(Arc::new(ApiState {
             health: Health::new(service.store().clone()),
             service,
-            rates: Rates::default(),
+            rates: Rates::new(access::BURST, access::PER_SECOND),
+            attempts: Attempts::default(),
             tickets: Tickets::default(),
         }))
     }
@@ -106,7 +112,20 @@ impl Api {
         self.described().1
     }
 
+    /// Its routes and what each needs, those that are described and the two around them.
+    pub(crate) fn needs(&self) -> Vec<(String, Capability)> {
+        let mut needs = self.collected().needs();
+        for around in ["GET /api/openapi.json", "ANY /api/{*rest}"] {
+            needs.push((around.to_owned(), Capability::Anyone));
+        }
+        needs
+    }
+
     fn described(&self) -> (Router<Api>, Json) {
+        self.collected().into_parts(self)
+    }
+
+    fn collected(&self) -> Routes {
         let mut routes = Routes::new();
         for add in [
             methods::routes,
@@ -132,7 +151,7 @@ impl Api {
         ] {
             add(&mut routes);
         }
-        routes.into_parts(self)
+        routes
     }
 
     fn store(&self) -> &Store {
@@ -155,8 +174,12 @@ impl Api {
         self.0.service.remote()
     }
 
-    fn rates(&self) -> &Rates {
+    fn rates(&self) -> &Rates<String> {
         &self.0.rates
+    }
+
+    fn attempts(&self) -> &Attempts {
+        &self.0.attempts
     }
 
     pub(crate) fn health(&self) -> &Health {

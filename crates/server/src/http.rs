@@ -11,15 +11,15 @@ use axum::{
     routing::get,
 };
 
-use callgate_service::Remote;
+use callgate_service::{Capability, Remote};
 
 use crate::{
     Api, Entrance, Surfaces,
-    api::Problem,
+    api::{Asking, Problem, admit as admit_key},
     mcp,
     metrics::counted,
     page, plugin_web, remote,
-    visitor::{Hosts, admit},
+    visitor::{Hosts, admit, is_here},
 };
 
 /// What is served.
@@ -60,7 +60,7 @@ pub async fn serve_remote(
     entrance.serve(remote::routes(&remote, hosts), stop).await
 }
 
-fn router(site: Site) -> Router {
+pub(crate) fn router(site: Site) -> Router {
     let Surfaces {
         service,
         openai,
@@ -91,14 +91,26 @@ fn router(site: Site) -> Router {
         .layer(middleware::from_fn_with_state(metrics, counted))
 }
 
+/// What belongs to no other surface.
+pub(crate) const NEEDS: &[(&str, Capability)] = &[
+    ("GET /healthz", Capability::Anyone),
+    ("GET /livez", Capability::Anyone),
+    ("GET /metrics", Capability::Metrics),
+];
+
 async fn ready(State(site): State<Site>) -> Result<&'static str, Problem> {
     site.api.health().ready().await
 }
 
-async fn show_metrics(State(site): State<Site>) -> Response {
-    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+/// With a key, or without one on this machine where the operator chose so.
+async fn show_metrics(State(site): State<Site>, request: Request) -> Result<Response, Problem> {
     let service = &site.surfaces.service;
-    (kind, service.metrics().text(&service.now())).into_response()
+    let (parts, _) = request.into_parts();
+    if !(service.config().serve.local_metrics && is_here(&parts)) {
+        admit_key(&site.api, Capability::Metrics, Asking::from(&parts)).await?;
+    }
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    Ok((kind, service.metrics().text(&service.now())).into_response())
 }
 
 /// What a browser must not do with anything of ours.

@@ -11,9 +11,11 @@ mod metrics;
 mod openai;
 mod page;
 mod plugin_web;
+mod rates;
 pub mod remote;
 mod revocation;
 mod surfaces;
+mod table;
 mod unknown;
 mod visitor;
 
@@ -23,4 +25,5 @@ pub use http::{Site, serve, serve_remote};
 pub use mcp::Mcp;
 pub use openai::{Fetch, OpenAi};
 pub use surfaces::Surfaces;
+pub use table::{served_routes, table};
 pub use visitor::Hosts;

@@ -26,7 +26,8 @@ use callgate_service::Remote;
 use handler::Handler;
 use who::ClientIdentity;
 
-pub(crate) use http::routes;
+pub(crate) use handler::VERBS;
+pub(crate) use http::{NEEDS, routes};
 
 /// Clones share everything.
 #[derive(Clone)]

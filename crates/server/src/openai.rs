@@ -28,11 +28,12 @@ use callgate_agent::Agent;
 use callgate_store::Store;
 
 use self::{
-    access::{Door, Rates},
+    access::{Attempts, Door, Rates},
     failure::Failure,
     gateway::Gateway,
 };
 
+pub(crate) use self::access::NEEDS;
 pub use self::media::Fetch;
 
 /// Of a request, pictures included.
@@ -45,7 +46,8 @@ pub struct OpenAi(Arc<OpenAiInner>);
 struct OpenAiInner {
     store: Store,
     fetch: Fetch,
-    rates: Rates,
+    rates: Rates<String>,
+    attempts: Attempts,
     gateway: Gateway,
     /// Made when models are known, some time after the first request may come.
     agent: OnceLock<Agent>,
@@ -58,6 +60,7 @@ impl OpenAi {
             store,
             fetch,
             rates: Rates::new(access::BURST, access::PER_SECOND),
+            attempts: Attempts::default(),
             gateway: Gateway::default(),
             agent: OnceLock::new(),
         }))

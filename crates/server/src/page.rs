@@ -48,6 +48,19 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     router
 }
 
+/// Of everything that belongs to the page.
+pub(crate) fn paths() -> impl Iterator<Item = String> {
+    let built = FILES.iter().map(|(name, _)| *name);
+    let built = built.filter(|name| !name.ends_with(PACKED));
+    let plain = ["index.html", "style.css"].into_iter();
+    let plain = plain.filter(|_| FILES.is_empty());
+    let link = ["login"].into_iter().filter(|_| !FILES.is_empty());
+    built.chain(plain).chain(link).map(|name| match name {
+        "index.html" => "/".to_owned(),
+        name => format!("/{name}"),
+    })
+}
+
 /// Whether the asker takes what is compressed by gzip.
 fn unpacks(headers: &HeaderMap) -> bool {
     let taken = headers.get(header::ACCEPT_ENCODING);

@@ -16,7 +16,7 @@ use axum::{
     routing::{any, post},
 };
 use callgate_contract::Role;
-use callgate_service::{PluginWebError, Visit, Webhook};
+use callgate_service::{Capability, PluginWebError, Visit, Webhook};
 use callgate_store::KeyHandle;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -24,7 +24,7 @@ use tokio::{net::UnixStream, sync::oneshot};
 
 pub(crate) use self::tickets::Tickets;
 use crate::{
-    api::{Access, Api, Problem, Scope, admit},
+    api::{Access, Api, Asking, Problem, admit},
     revocation::until_revoked,
     visitor::Hosts,
 };
@@ -48,6 +48,20 @@ const NOT_PASSED: [HeaderName; 8] = [
 ];
 /// A page that runs as nobody: no cookies, no storage, no access to ours.
 const POLICY: &str = "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'";
+
+/// A ticket is for whoever holds it, and was made by somebody who has what its routes need.
+pub(crate) const NEEDS: &[(&str, Capability)] = &[
+    ("ANY /plugins/{plugin}", Capability::Methods),
+    ("ANY /plugins/{plugin}/", Capability::Methods),
+    ("ANY /plugins/{plugin}/{*rest}", Capability::Methods),
+    ("POST /api/webhook/{endpoint}", Capability::Methods),
+    ("ANY /tickets/{ticket}/{plugin}", Capability::Methods),
+    ("ANY /tickets/{ticket}/{plugin}/", Capability::Methods),
+    (
+        "ANY /tickets/{ticket}/{plugin}/{*rest}",
+        Capability::Methods,
+    ),
+];
 
 pub(crate) fn routes(api: Api) -> Router {
     Router::new()
@@ -94,7 +108,7 @@ async fn open_to_nobody(State(hosts): State<Hosts>, request: Request, next: Next
 }
 
 async fn pass(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
-    let access = admit(&api, Scope::Methods, request.method(), request.headers()).await?;
+    let access = admit(&api, Capability::Methods, Asking::from(&request)).await?;
     let inside = beneath(&request, "/plugins");
     through(api, access, "/plugins", inside, request).await
 }
@@ -106,6 +120,7 @@ async fn pass_with_ticket(State(api): State<Api>, request: Request) -> Result<Re
     let (ticket, plugin) = (ticket.unwrap_or_default(), plugin.unwrap_or_default());
     let access = api.tickets().find(ticket, plugin);
     let access = access.ok_or_else(Problem::locked_out)?;
+    access.principal().require(Capability::Methods)?;
     let root = format!("/tickets/{ticket}");
     let inside = beneath(&request, &root);
     through(api, access, &root, inside, request).await
@@ -131,7 +146,7 @@ async fn through(
         answer.unwrap_or_else(IntoResponse::into_response)
     };
     let answered = until_revoked(&key, answering).await;
-    answered.ok_or_else(Problem::locked_out)
+    answered.ok_or_else(Problem::key_ended)
 }
 
 async fn visit(
@@ -152,7 +167,7 @@ async fn visit(
         plugin: piece(&['/', '?'], 1),
         method: request.method().to_string(),
         path: piece(&['?'], 0),
-        user: access.user(),
+        user: access.principal().user(),
     };
     let (tell, told) = oneshot::channel();
     let passing = async move |stream| {
@@ -253,10 +268,10 @@ fn identified(headers: &mut HeaderMap, access: &Access) {
         headers.remove(name);
     }
     headers.insert(header::HOST, HeaderValue::from_static("plugin"));
-    if let Ok(user) = HeaderValue::from_str(&access.user()) {
+    if let Ok(user) = HeaderValue::from_str(&access.principal().user()) {
         headers.insert(USER, user);
     }
-    let role = match access.role() {
+    let role = match access.principal().role() {
         Role::Operator => "operator",
         Role::User => "user",
     };
@@ -271,7 +286,7 @@ async fn webhook(
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
     // Before a byte of the body is read.
-    admit(&api, Scope::Methods, &Method::POST, &headers).await?;
+    let access = admit(&api, Capability::Methods, Asking::from(&request)).await?;
     let body = Bytes::from_request(request, &()).await;
     let body = body.map_err(|rejection| Problem::bad(rejection.body_text()))?;
     let passed = headers
@@ -284,10 +299,13 @@ async fn webhook(
         headers: headers.collect(),
         body,
     };
-    let called = api
-        .service()
-        .call_webhook(hook)
-        .await
-        .map_err(Problem::missing)?;
-    Ok((StatusCode::OK, axum::Json(called)).into_response())
+    let calling = async {
+        let called = api.service().call_webhook(hook).await;
+        let called = called.map_err(Problem::missing);
+        called.map_or_else(IntoResponse::into_response, |called| {
+            axum::Json(called).into_response()
+        })
+    };
+    let answered = until_revoked(&access.handle, calling).await;
+    answered.ok_or_else(Problem::key_ended)
 }

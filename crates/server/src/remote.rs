@@ -19,7 +19,7 @@ use axum::{
     middleware,
     response::{IntoResponse, Response},
 };
-use callgate_service::remote::Remote;
+use callgate_service::{Capability, remote::Remote};
 use engineioxide::{config::EngineIoConfig, service::EngineIoService};
 
 use crate::Hosts;
@@ -43,6 +43,15 @@ const GUARDS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::CACHE_CONTROL, "no-cache"),
+];
+
+/// What is public, and connections, of which each says who it is in its first packet.
+pub(crate) const NEEDS: &[(&str, Capability)] = &[
+    ("ANY /socket.io/", Capability::Anyone),
+    ("GET /socket.io/socket.io.js", Capability::Anyone),
+    ("GET /socket.io/socket.io.min.js", Capability::Anyone),
+    ("GET /socket.io/socket.io.esm.min.js", Capability::Anyone),
+    ("GET /callgate.js", Capability::Anyone),
 ];
 
 /// Socket.IO at `/socket.io/`, scripts for clients, and static resources everywhere else.

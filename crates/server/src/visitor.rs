@@ -2,11 +2,11 @@
 //! A page of somebody else's that makes a browser knock here (by a link, a form, or a name that
 //! suddenly points at this machine) is refused before anything is done.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, HeaderName, StatusCode, header},
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderName, StatusCode, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -99,6 +99,22 @@ fn is_loopback(host: &str) -> bool {
         Ok(IpAddr::V6(address)) => address == Ipv6Addr::LOCALHOST,
         Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
+}
+
+/// Does it speak from this machine? What a proxy passes on does not, wherever the proxy is.
+pub(crate) fn is_here(parts: &Parts) -> bool {
+    const PASSED_ON: [HeaderName; 4] = [
+        header::FORWARDED,
+        HeaderName::from_static("x-forwarded-for"),
+        HeaderName::from_static("x-real-ip"),
+        header::VIA,
+    ];
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let here =
+        address.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
+    here && !PASSED_ON
+        .iter()
+        .any(|name| parts.headers.contains_key(name))
 }
 
 /// The layer before every route.

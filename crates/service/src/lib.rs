@@ -2,10 +2,13 @@
 //! request, its response and one kind of error. Surfaces only translate: they neither decide nor word
 //! what happened.
 
+mod capability;
 mod capsules;
 mod clock;
 pub mod config;
 mod doctor;
+mod ending;
+mod entry;
 mod error;
 mod jobs;
 mod live;
@@ -22,9 +25,11 @@ pub mod request;
 mod scope;
 mod service;
 
+pub use capability::{Capabilities, Capability};
 pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;
 pub use doctor::examine;
+pub use entry::{Entry, Surface, entries};
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
 pub use jobs::{Job, JobError, JobKind, JobState};
 pub(crate) use jobs::{Jobs, ProgressFn};
@@ -35,9 +40,9 @@ pub use live::{
 pub use logs::{Level, LogLine, Logs};
 pub use metrics::{CountedSandbox, Gauges, Metrics};
 pub use operation::{NamedOperation, Operation, read as read_operation};
-pub use principal::{Capability, Principal};
+pub use principal::Principal;
 pub use remote::Remote;
-pub use scope::{CHAT, MODELS, SCOPES, unknown_scope};
+pub use scope::{METHODS, OPERATOR, SCOPES, unknown_scope};
 pub use service::{
     ForwardRequest, OPENAI_PLATFORM, Observer, PluginWebError, Service, Settings, Visit, Webhook,
 };

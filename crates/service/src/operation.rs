@@ -41,6 +41,7 @@ impl Service {
 /// An operation by its name, for surfaces that read requests as data.
 pub struct NamedOperation {
     pub name: &'static str,
+    pub capability: Capability,
     call: fn(Service, Principal, Json) -> BoxFuture<'static, Result<Json, ServiceError>>,
 }
 
@@ -48,6 +49,7 @@ impl NamedOperation {
     pub(crate) const fn of<O: Operation>() -> Self {
         NamedOperation {
             name: O::NAME,
+            capability: O::CAPABILITY,
             call: |service, principal, request| {
                 Box::pin(async move {
                     let request: O = read(request)?;

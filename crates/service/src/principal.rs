@@ -4,10 +4,7 @@
 use callgate_contract::{Role, SessionKey, SessionType};
 use callgate_store::Key;
 
-use crate::{
-    ErrorCode, Hint, ServiceError,
-    remote::{METHOD, OPERATOR},
-};
+use crate::{Capabilities, Capability, ErrorCode, Hint, ServiceError, scope::OPERATOR};
 
 #[derive(Clone, Debug)]
 pub enum Principal {
@@ -17,41 +14,16 @@ pub enum Principal {
     Key(Key),
 }
 
-/// What an operation asks of whoever wants it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capability {
-    /// See and call the methods that remote callers may.
-    Methods,
-    /// The same, or of those only the ones that the key names.
-    SomeMethods,
-    /// Everything.
-    Operator,
-}
-
-impl Capability {
-    /// The scope of a key that has it.
-    pub fn scope(self) -> &'static str {
-        match self {
-            Capability::Methods | Capability::SomeMethods => "methods",
-            Capability::Operator => OPERATOR,
-        }
-    }
-}
-
 impl Principal {
-    pub fn holds(&self, capability: Capability) -> bool {
-        let Principal::Key(key) = self else {
-            return true;
-        };
-        let held = |scope: &str| key.scopes.iter().any(|held| held == scope);
-        let named = || key.scopes.iter().any(|held| held.starts_with(METHOD));
-        held(capability.scope())
-            || held(OPERATOR)
-            || (capability == Capability::SomeMethods && named())
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Principal::Terminal => Capabilities::all(),
+            Principal::Key(key) => Capabilities::of(&key.scopes),
+        }
     }
 
     pub fn require(&self, capability: Capability) -> Result<(), ServiceError> {
-        if self.holds(capability) {
+        if self.capabilities().holds(capability) {
             return Ok(());
         }
         let scope = capability.scope();
@@ -63,7 +35,7 @@ impl Principal {
     }
 
     pub fn role(&self) -> Role {
-        if self.holds(Capability::Operator) {
+        if self.capabilities().holds(Capability::Operator) {
             Role::Operator
         } else {
             Role::User

@@ -43,11 +43,12 @@ use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::watch;
 
+pub(crate) use access::events as event_needs;
 pub use events::event_name;
 pub use identity::{Authorization, Origin, Rights};
 pub use llm::Outlet;
 pub use namespace::{Answer, Call, EventAnswer, Namespace};
-pub use pairing::{ClientKey, METHOD, METHODS, OPERATOR, Pairing};
+pub use pairing::{ClientKey, Pairing};
 pub use peer::{AnswerError, Peer};
 pub use progress::EVENT as FUNCTION_PROGRESS;
 pub use roster::Roster;

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 pub use crate::Event;
 use crate::{
-    Operation, ServiceError,
+    Capability, Operation, ServiceError,
     operations::{RunCode, SendMessage},
 };
 
@@ -46,6 +46,30 @@ pub enum Request {
         /// None: there will be no more.
         line: Option<String>,
     },
+}
+
+impl Request {
+    /// Who reaches the socket owns the data directory and holds everything; named here all the same, so
+    /// that one list tells what can be asked.
+    pub const NEEDS: &[(&str, Capability)] = &[
+        ("run", Capability::Operator),
+        ("send", Capability::Operator),
+        ("listen", Capability::Read),
+        ("mcp_open", Capability::Operator),
+        ("mcp_say", Capability::Operator),
+    ];
+
+    pub fn needs(&self) -> Capability {
+        let command = match self {
+            Request::Run(_) => "run",
+            Request::Send(_) => "send",
+            Request::Listen { .. } => "listen",
+            Request::McpOpen { .. } => "mcp_open",
+            Request::McpSay { .. } => "mcp_say",
+        };
+        let known = Request::NEEDS.iter().find(|(name, _)| *name == command);
+        known.map_or(Capability::Operator, |(_, needs)| *needs)
+    }
 }
 
 /// An answer on the control socket.

@@ -319,6 +319,7 @@ impl Service {
     }
 
     pub async fn answer(&self, request: Request, observer: Observer) -> Result<Json, ServiceError> {
+        Principal::Terminal.require(request.needs())?;
         match request {
             Request::Run(run) => {
                 let report = self.run_code(&Principal::Terminal, run, observer);

@@ -398,8 +398,26 @@ CREATE TABLE access_key (
     created_at BIGINT NOT NULL,
     revoked_at BIGINT,
     -- The client that alone may use the key; NULL leaves the name to whoever holds it.
-    client TEXT
+    client TEXT,
+    -- What people call it.
+    name TEXT,
+    -- From then on it opens nothing.
+    expires_at BIGINT,
+    -- To the minute.
+    last_used_at BIGINT
 );
+
+-- Sessions of the page: each was begun with a key and ends with it, or by itself.
+CREATE TABLE login (
+    id TEXT NOT NULL PRIMARY KEY,
+    -- Of the text in the cookie, which is no key.
+    hash TEXT NOT NULL UNIQUE,
+    key_id TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+
+CREATE INDEX login_by_key ON login (key_id, created_at);
 
 CREATE INDEX access_key_by_client ON access_key (client, created_at) WHERE client IS NOT NULL;
 

@@ -13,7 +13,7 @@ use crate::{
     instance::Instance,
     job::job,
     journal::Buffer,
-    keys::Handles,
+    keys::{Handles, Uses},
     postgres::Postgres,
     row,
     settings::SettingsCache,
@@ -34,6 +34,7 @@ pub(crate) struct Database {
     pub(crate) shared: KnownPlaces,
     pub(crate) instance: Instance,
     pub(crate) key_handles: Handles,
+    pub(crate) key_uses: Uses,
 }
 
 pub(crate) enum Engine {

@@ -67,7 +67,7 @@ pub use journal::{
     CallIntent, CallOutcome, Ended, Finish, Journal, PastCall, RecordedCall, Run, RunCounts,
     RunStart, Success, Tail,
 };
-pub use keys::{Key, KeyHandle, Keys, new_key_text};
+pub use keys::{Key, KeyHandle, Keys, Login, Logins, NewKey, new_key_text};
 pub use leases::{Lease, Leases};
 pub use leftovers::{LeftRow, Leftovers};
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
@@ -219,6 +219,10 @@ impl Store {
 
     pub fn keys(&self) -> Keys<'_> {
         Keys(&self.database)
+    }
+
+    pub fn logins(&self) -> Logins<'_> {
+        Logins(&self.database)
     }
 
     pub fn clients(&self) -> Clients<'_> {

@@ -79,6 +79,7 @@ impl Store {
             shared: Default::default(),
             instance: Instance::at(&options.data, options.term)?,
             key_handles: Default::default(),
+            key_uses: Default::default(),
         };
         let dialect = Dialect::of(&database.engine);
         database.write(move |tx| migrate(tx, dialect)).await?;

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use callgate_service::{
+    METHODS,
     operations::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey},
-    remote::METHODS,
 };
+
+use jiff::Timestamp;
 
 use crate::{
     args::{Common, KeyArguments, KeyCommand},
@@ -16,11 +18,21 @@ use crate::{
 
 pub async fn perform(common: &Common, key: KeyArguments) -> Result<ExitCode, Failure> {
     match key.command {
-        KeyCommand::New { mut scopes, client } => {
+        KeyCommand::New {
+            mut scopes,
+            client,
+            name,
+            expires,
+        } => {
             if scopes.is_empty() {
                 scopes.push(METHODS.to_owned());
             }
-            let create = CreateKey { scopes, client };
+            let create = CreateKey {
+                scopes,
+                client,
+                name,
+                expires,
+            };
             let created = super::call(common, Purpose::Look, create).await?;
             common.show(&created, show_created);
         }
@@ -46,15 +58,20 @@ fn show_created(created: &CreatedKey) {
 
 fn show_list(keys: &[KeyView]) {
     let row = |key: &KeyView| {
-        let state = match key.revoked_at {
-            Some(at) => format!("revoked {at}"),
-            None => "valid".to_owned(),
+        let state = match (key.revoked_at, key.expires_at) {
+            (Some(at), _) => format!("revoked {at}"),
+            (None, Some(at)) if at <= Timestamp::now() => format!("expired {at}"),
+            (None, Some(at)) => format!("valid until {at}"),
+            (None, None) => "valid".to_owned(),
         };
+        let used = key.last_used_at.map(|at| format!("used {at}"));
         vec![
             key.id.clone(),
+            key.name.clone().unwrap_or_default(),
             key.scopes.join(" "),
             key.client.clone().unwrap_or_default(),
             key.created_at.to_string(),
+            used.unwrap_or_else(|| "never used".to_owned()),
             state,
         ]
     };

@@ -63,7 +63,7 @@ fn keys_have_scopes_and_may_belong_to_one_client() {
     let wrong = scene.callgate(&["key", "new", "--scope", "everything"]);
     insta::assert_snapshot!(wrong.stderr, @r"
     error: no scope 'everything'
-    hint: there are operator, methods, method:NAME, chat and models
+    hint: there are operator, methods, method:NAME, chat, models, read, sessions, approve, plugins, settings and metrics
     ");
     let nobody = scene.callgate(&["client", "approve", "nobody"]);
     assert!(

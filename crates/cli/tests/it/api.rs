@@ -97,12 +97,8 @@ fn without_a_fitting_key_nothing_is_told() {
     let key = made["key"].as_str().unwrap();
     let (status, problem) = ask(key);
     assert_eq!((status, &problem["type"]), (403, &json!("scope")));
-    assert!(
-        problem["hint"]
-            .as_str()
-            .unwrap()
-            .contains("--scope operator")
-    );
+    let hint = problem["hint"].as_str().unwrap();
+    assert!(hint.contains("--scope read"), "{hint}");
     let (status, methods) = site.server.api("GET", "/api/methods", key, None);
     assert_eq!(status, 200);
     let remote = |method: &Json| method["exposure"]["remote"] == true;
@@ -434,7 +430,7 @@ fn a_message_over_http_costs_few_statements_and_commits() {
     const MESSAGES: u64 = 40;
     let answer = json!({ "content": "Well." });
     let answers = vec![answer; 1 + MESSAGES as usize];
-    let site = Site::start("", &answers);
+    let site = Site::start("[serve]\nlocal_metrics = true", &answers);
     let post = || {
         let saying = json!({ "text": "hello", "wait": true });
         site.post(&format!("{SESSION}/messages"), saying)

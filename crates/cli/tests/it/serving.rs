@@ -59,7 +59,10 @@ fn other_commands_go_through_it_and_are_counted() {
     ");
 
     server.asked("/healthz");
-    let metrics = server.asked("/metrics");
+    assert!(server.asked("/metrics").starts_with("HTTP/1.1 401"));
+    let login = server.ready["login"].as_str().unwrap();
+    let (_, key) = login.split_once('#').unwrap();
+    let (_, metrics) = server.text("GET", "/metrics", key, None);
     for line in [
         "callgate_turns_total{stop=\"answered\"} 2",
         "callgate_rounds_total 2",

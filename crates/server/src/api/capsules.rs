@@ -9,7 +9,7 @@ use axum::{
 };
 use callgate_agent::capsule::Replayed;
 use callgate_contract::SessionKey;
-use callgate_service::operations::ReplayTurn;
+use callgate_service::{Capability, operations::ReplayTurn};
 
 use super::{
     Api, Outcome,
@@ -28,7 +28,8 @@ pub(super) fn routes(routes: &mut Routes) {
             "The session as one file that can be executed again anywhere",
             session,
         )
-        .media(MEDIA);
+        .media(MEDIA)
+        .needs(Capability::Read);
     routes
         .add(
             Get,
@@ -36,7 +37,8 @@ pub(super) fn routes(routes: &mut Routes) {
             "One turn as a file that can be executed again anywhere",
             turn,
         )
-        .media(MEDIA);
+        .media(MEDIA)
+        .needs(Capability::Read);
     routes.operation::<ReplayTurn>(
         Post,
         "/api/turns/{id}/replay",
@@ -50,7 +52,8 @@ pub(super) fn routes(routes: &mut Routes) {
             replay,
         )
         .takes_bytes(MEDIA)
-        .gives::<Replayed>();
+        .gives::<Replayed>()
+        .needs(Capability::Sessions);
 }
 
 async fn session(

@@ -20,7 +20,9 @@ use super::{
     problem::Problem,
     route::{Routes, Verb},
 };
-use callgate_service::{EventEnvelope, EventFilter, StreamEvent, Subscription, Topic, Topics};
+use callgate_service::{
+    Capability, EventEnvelope, EventFilter, StreamEvent, Subscription, Topic, Topics,
+};
 
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -29,7 +31,8 @@ pub(super) fn routes(routes: &mut Routes) {
         .add(Verb::Get, "/api/events", "What happens, live", events)
         .query::<EventQuery>()
         .gives::<EventEnvelope>()
-        .media("text/event-stream");
+        .media("text/event-stream")
+        .needs(Capability::Read);
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,7 +7,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callgate_contract::{SessionKey, media_type};
-use callgate_service::operations::{FileView, ListFiles};
+use callgate_service::{
+    Capability,
+    operations::{FileView, ListFiles},
+};
 
 use super::{
     Api, Outcome,
@@ -29,7 +32,8 @@ pub(super) fn routes(routes: &mut Routes) {
             "A file's bytes",
             read,
         )
-        .media("application/octet-stream");
+        .media("application/octet-stream")
+        .needs(Capability::Read);
     routes
         .add(
             Verb::Put,
@@ -38,7 +42,8 @@ pub(super) fn routes(routes: &mut Routes) {
             write,
         )
         .takes_bytes("application/octet-stream")
-        .gives::<FileView>();
+        .gives::<FileView>()
+        .needs(Capability::Sessions);
 }
 
 async fn read(

@@ -3,16 +3,19 @@
 use axum::{
     Json as Body,
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{Extensions, HeaderMap, HeaderValue, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
-use callgate_service::operations::{CreateKey, ListKeys, RevokeKey};
+use callgate_service::{
+    Capability,
+    operations::{CreateKey, ListKeys, RevokeKey},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
     Api,
-    access::{COOKIE, Scope},
+    access::{COOKIE, Shown, cookie, verify},
     input::JsonBody,
     problem::Problem,
     route::{Routes, Verb},
@@ -20,14 +23,24 @@ use super::{
 
 pub(super) fn routes(routes: &mut Routes) {
     routes
-        .add(Verb::Post, "/api/login", "Take a key into a cookie", login)
+        .add(
+            Verb::Post,
+            "/api/login",
+            "Begin a session of the page with a key",
+            login,
+        )
         .takes::<Login>()
         .gives::<()>()
-        .scope(Scope::Open);
+        .needs(Capability::Anyone);
     routes
-        .add(Verb::Post, "/api/logout", "Forget the cookie", logout)
+        .add(
+            Verb::Post,
+            "/api/logout",
+            "End the session of the page",
+            logout,
+        )
         .gives::<()>()
-        .scope(Scope::Open);
+        .needs(Capability::Anyone);
     routes.operation::<ListKeys>(Verb::Get, "/api/keys", "All keys, the revoked included");
     routes.operation::<CreateKey>(
         Verb::Post,
@@ -47,27 +60,32 @@ struct Login {
 async fn login(
     State(api): State<Api>,
     headers: HeaderMap,
+    extensions: Extensions,
     JsonBody(login): JsonBody<Login>,
 ) -> Result<Response, Problem> {
-    let key = login.key.trim();
-    let plain = key
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !plain || api.store().keys().verify(key).await?.is_none() {
-        return Err(Problem::locked_out());
-    }
+    let shown = Shown::Key(login.key.trim().to_owned());
+    let access = verify(&api, &shown, &extensions).await?;
+    let text = api.store().logins().begin(&access.key).await?;
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
     let secure = if origin.is_some_and(|origin| origin.starts_with("https://")) {
         "; Secure"
     } else {
         ""
     };
-    let cookie = format!("{COOKIE}={key}; Path=/; HttpOnly; SameSite=Strict{secure}");
+    let cookie = format!("{COOKIE}={text}; Path=/; HttpOnly; SameSite=Strict{secure}");
     let cookie = HeaderValue::from_str(&cookie).map_err(|_| Problem::locked_out())?;
     Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Body(())).into_response())
 }
 
-async fn logout() -> Response {
+/// What the page has open ends too.
+async fn logout(State(api): State<Api>, headers: HeaderMap) -> Result<Response, Problem> {
+    // Nobody else's page logs anybody out.
+    let ours = headers.contains_key(header::ORIGIN);
+    if let Some(text) = cookie(&headers).filter(|_| ours)
+        && let Some(login) = api.store().logins().verify(&text).await?
+    {
+        api.store().logins().end(&login.id).await?;
+    }
     let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
-    (AppendHeaders([(header::SET_COOKIE, gone)]), Body(())).into_response()
+    Ok((AppendHeaders([(header::SET_COOKIE, gone)]), Body(())).into_response())
 }

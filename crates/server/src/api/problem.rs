@@ -70,13 +70,6 @@ impl Problem {
             .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
     }
 
-    pub(super) fn forbidden(scope: &str) -> Self {
-        let title = format!("this key does not hold the scope '{scope}'");
-        Problem::new(StatusCode::FORBIDDEN, "scope", title).hint(format!(
-            "`callgate key new --scope {scope}` makes one that does"
-        ))
-    }
-
     /// Of somebody who has shown no key.
     pub(super) fn untaken(why: BodyRefusal) -> Self {
         match why {
@@ -94,6 +87,19 @@ impl Problem {
 
     pub(super) fn too_many() -> Self {
         let title = "too many requests with this key";
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
+    }
+
+    /// While it was being answered.
+    pub(crate) fn key_ended() -> Self {
+        let title = "this key was revoked or has expired, and what it began was ended";
+        Problem::new(StatusCode::UNAUTHORIZED, "no_key", title)
+            .hint("`callgate key new` makes another")
+    }
+
+    /// Of an address that has shown one wrong key after the other.
+    pub(super) fn too_many_attempts() -> Self {
+        let title = "too many wrong keys came from this address";
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
     }
 

@@ -9,13 +9,13 @@ use axum::{
     middleware,
     routing::{MethodFilter, MethodRouter, on},
 };
-use callgate_service::Operation;
+use callgate_service::{Capability, Operation};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     Api,
-    access::{Scope, enter},
+    access::enter,
     operation::{RequestShape, perform, without},
     problem::Problem,
 };
@@ -32,7 +32,7 @@ struct Route {
     summary: &'static str,
     /// The name of the operation that it performs.
     operation: Option<&'static str>,
-    scope: Scope,
+    needs: Capability,
     query: Option<Json>,
     /// Name and meaning of the one that is read.
     header: Option<(&'static str, &'static str)>,
@@ -112,7 +112,7 @@ impl Routes {
             path,
             summary,
             operation: None,
-            scope: Scope::Operator,
+            needs: Capability::Operator,
             query: None,
             header: None,
             body: None,
@@ -147,7 +147,7 @@ impl Routes {
             path,
             summary,
             operation: Some(O::NAME),
-            scope: O::CAPABILITY.into(),
+            needs: O::CAPABILITY,
             query: (has_more && verb.sends_nothing()).then(|| rest.clone()),
             header: None,
             body: (has_more && !verb.sends_nothing()).then_some(rest),
@@ -156,6 +156,15 @@ impl Routes {
             media: "application/json",
             serves: on(verb.filter(), handler),
         });
+    }
+
+    /// As `METHOD path`, what each needs.
+    pub(super) fn needs(&self) -> Vec<(String, Capability)> {
+        let named = |route: &Route| {
+            let verb = route.verb.word().to_uppercase();
+            (format!("{verb} {}", route.path), route.needs)
+        };
+        self.routes.iter().map(named).collect()
     }
 
     /// The routes with their guards, and the document.
@@ -168,7 +177,7 @@ impl Routes {
             let path = route.path.replace("{*", "{");
             let path = paths.entry(path).or_insert_with(|| json!({}));
             path[route.verb.word()] = operation;
-            let guard = (api.clone(), route.scope);
+            let guard = (api.clone(), route.needs);
             let serves = route
                 .serves
                 .layer(middleware::from_fn_with_state(guard, enter));
@@ -220,7 +229,10 @@ impl Describe<'_> {
 
     /// The handler only makes a request of the operation from what is no JSON.
     pub(super) fn performs<O: Operation>(self) -> Self {
-        self.change(|route| route.operation = Some(O::NAME))
+        self.change(|route| {
+            route.operation = Some(O::NAME);
+            route.needs = O::CAPABILITY;
+        })
     }
 
     /// The body is no JSON.
@@ -241,9 +253,9 @@ impl Describe<'_> {
         self.change(|route| route.media = media)
     }
 
-    /// For holders of keys with this scope too.
-    pub(super) fn scope(self, scope: Scope) -> Self {
-        self.change(|route| route.scope = scope)
+    /// For others than the operator too.
+    pub(super) fn needs(self, needs: Capability) -> Self {
+        self.change(|route| route.needs = needs)
     }
 
     fn change(self, change: impl FnOnce(&mut Route)) -> Self {
@@ -274,7 +286,7 @@ fn operation(route: &Route) -> Json {
         "summary": route.summary,
         "operationId": operation_id(route),
         "tags": [route.path.split('/').nth(2).unwrap_or_default()],
-        "description": format!("Scope: {}.", route.scope.word()),
+        "description": format!("Scope: {}.", route.needs.scope()),
         "parameters": parameters,
         "responses": {
             "200": answer,

@@ -67,6 +67,10 @@ pub(super) async fn call(
                 cancel.cancel();
                 break (&mut making).await;
             }
+            () = who.goes() => {
+                cancel.cancel();
+                break (&mut making).await;
+            }
             Some(progress) = heard.recv() => told.progress(progress).await,
             _ = beat.tick() => {
                 let seconds = began.elapsed().as_secs();

@@ -3,6 +3,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use callgate_contract::media_type;
+use callgate_service::Capability;
 use callgate_store::{
     Session,
     files::{EntryKind, FileError, Folder, SessionFolders},
@@ -108,7 +109,7 @@ fn walk(folder: &Folder, inside: &str, shown: &str, depth: usize, found: &mut Ve
 /// The sessions whose files `who` may see, in order.
 pub(super) async fn sessions(mcp: &Mcp, who: &ClientIdentity) -> Result<Vec<Session>, ErrorData> {
     let sessions = mcp.store().sessions();
-    if who.is_operator() {
+    if who.holds(Capability::Read) {
         return sessions.list().await.map_err(internal);
     }
     let own = who.session().map_err(internal)?;

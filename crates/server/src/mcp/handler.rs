@@ -5,6 +5,7 @@ use std::{fmt::Display, sync::Arc};
 use axum::http::request::Parts;
 use callgate_contract::JournalId;
 use callgate_gate::CallError;
+use callgate_service::Capability;
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -30,6 +31,24 @@ use super::{
     who::ClientIdentity,
 };
 use crate::api::Access;
+
+/// What each thing that a client can ask needs; over HTTP nothing is asked without the same, at the door.
+pub(crate) const VERBS: &[(&str, Capability)] = &[
+    ("initialize", Capability::Call),
+    ("ping", Capability::Call),
+    ("tools/list", Capability::Call),
+    ("tools/call", Capability::Call),
+    ("resources/list", Capability::Call),
+    ("resources/templates/list", Capability::Call),
+    ("resources/read", Capability::Call),
+    ("resources/subscribe", Capability::Call),
+    ("resources/unsubscribe", Capability::Call),
+    ("prompts/list", Capability::Call),
+    ("prompts/get", Capability::Call),
+    ("completion/complete", Capability::Call),
+    ("logging/setLevel", Capability::Call),
+    ("subscriptions/listen", Capability::Call),
+];
 
 #[derive(Clone)]
 pub(super) struct Handler(Arc<HandlerInner>);
@@ -87,7 +106,20 @@ impl Handler {
         &self.0.mcp
     }
 
-    fn who(&self, extensions: &Extensions) -> Result<ClientIdentity, ErrorData> {
+    /// Who asks, if that one may.
+    fn who(&self, verb: &str, extensions: &Extensions) -> Result<ClientIdentity, ErrorData> {
+        let who = self.identity(extensions)?;
+        let needs = VERBS.iter().find(|(name, _)| *name == verb);
+        let needs = needs.map_or(Capability::Operator, |(_, needs)| *needs);
+        if who.holds(needs) {
+            return Ok(who);
+        }
+        let scope = needs.scope();
+        let why = format!("this key does not hold the scope '{scope}'");
+        Err(ErrorData::invalid_request(why, None))
+    }
+
+    fn identity(&self, extensions: &Extensions) -> Result<ClientIdentity, ErrorData> {
         if let Some(who) = &self.0.who {
             return Ok(who.clone());
         }
@@ -126,7 +158,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if let Ok(who) = self.who(&context.extensions) {
+        if let Ok(who) = self.who("initialize", &context.extensions) {
             let telling = lists::tell(self.mcp().clone(), who, context.peer);
             let telling = tokio::spawn(telling).abort_handle();
             if let Some(before) = self.0.heard.lock().telling.replace(telling) {
@@ -141,7 +173,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.mcp().settled().await;
-        let who = self.who(&context.extensions)?;
+        let who = self.who("tools/list", &context.extensions)?;
         let caller = who.caller(JournalId::NONE).map_err(internal)?;
         let tools = tools::all(self.mcp().gate(), &caller);
         let (tools, next) = page::piece(tools, page::after(request)?, |tool| &tool.name);
@@ -162,7 +194,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.mcp().settled().await;
-        let who = self.who(&context.extensions)?;
+        let who = self.who("tools/call", &context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         let (name, told) = (request.name, self.told(&context));
         let made = call::call(self.mcp(), &who, &name, arguments, told, &context).await?;
@@ -196,15 +228,16 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let who = self.who(&context.extensions)?;
+        let who = self.who("resources/list", &context.extensions)?;
         files::list(self.mcp(), &who, page::after(request)?).await
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.who("resources/templates/list", &context.extensions)?;
         Ok(files::templates())
     }
 
@@ -213,7 +246,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let who = self.who(&context.extensions)?;
+        let who = self.who("resources/read", &context.extensions)?;
         let read = files::read(self.mcp(), &who, &request.uri).await?;
         Ok(read.into())
     }
@@ -223,7 +256,7 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let who = self.who(&context.extensions)?;
+        let who = self.who("resources/subscribe", &context.extensions)?;
         let watched = &self.0.watched;
         watched.add(self.mcp(), &who, &request.uri).await?;
         let mut heard = self.0.heard.lock();
@@ -237,8 +270,9 @@ impl ServerHandler for Handler {
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.who("resources/unsubscribe", &context.extensions)?;
         self.0.watched.remove(&request.uri);
         Ok(())
     }
@@ -248,7 +282,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let who = self.who(&context.extensions)?;
+        let who = self.who("prompts/list", &context.extensions)?;
         let prompts = prompts::all(self.mcp(), &who).await?;
         let (prompts, next) = page::piece(prompts, page::after(request)?, |it| &it.name);
         let mut listed = ListPromptsResult::with_all_items(prompts);
@@ -261,7 +295,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let who = self.who(&context.extensions)?;
+        let who = self.who("prompts/get", &context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         let prompt = prompts::get(self.mcp(), &who, &request.name, arguments).await?;
         Ok(prompt.into())
@@ -272,7 +306,7 @@ impl ServerHandler for Handler {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let who = self.who(&context.extensions)?;
+        let who = self.who("completion/complete", &context.extensions)?;
         completion::complete(self.mcp(), &who, request).await
     }
 
@@ -283,8 +317,9 @@ impl ServerHandler for Handler {
     async fn set_level(
         &self,
         request: rmcp::model::SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.who("logging/setLevel", &context.extensions)?;
         self.0.heard.lock().level = Some(request.level);
         Ok(())
     }
@@ -297,7 +332,10 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let who = self.who(&context.request_context().extensions)?;
+        let who = self.who(
+            "subscriptions/listen",
+            &context.request_context().extensions,
+        )?;
         lists::tell_subscriber(self.mcp(), &who, context).await;
         Ok(())
     }

@@ -11,6 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
+use callgate_service::Capability;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
@@ -18,7 +19,7 @@ use rmcp::transport::streamable_http_server::{
 
 use super::{Mcp, handler::Handler};
 use crate::{
-    api::{Api, Problem, Scope, admit},
+    api::{Api, Asking, Problem, admit},
     revocation::until_revoked,
 };
 
@@ -29,6 +30,8 @@ const MOST: usize = 16 << 20;
 const EACH: usize = 64;
 /// A session that is not used for this long is ended; a client begins a new one by itself.
 const IDLE: Duration = Duration::from_secs(3_600);
+
+pub(crate) const NEEDS: &[(&str, Capability)] = &[("ANY /mcp", Capability::Call)];
 
 #[derive(Clone)]
 struct Door {
@@ -65,7 +68,7 @@ pub(crate) fn routes(api: Api, mcp: Mcp) -> Router {
 
 async fn enter(State(door): State<Door>, mut request: Request) -> Response {
     let (method, headers) = (request.method().clone(), request.headers());
-    let access = match admit(&door.api, Scope::SomeMethods, &method, headers).await {
+    let access = match admit(&door.api, Capability::Call, Asking::from(&request)).await {
         Ok(access) => access,
         Err(problem) => {
             let mut response = problem.into_response();
@@ -95,7 +98,7 @@ async fn enter(State(door): State<Door>, mut request: Request) -> Response {
     request.extensions_mut().insert(access);
     let answering = async { door.service.handle(request).await.map(Body::new) };
     let Some(answer) = until_revoked(&handle, answering).await else {
-        return Problem::locked_out().into_response();
+        return Problem::key_ended().into_response();
     };
     if let Some(begun) = answer.headers().get(SESSION)
         && let Ok(begun) = begun.to_str()

@@ -1,6 +1,7 @@
 //! Personas as prompts, for the operator alone, whose they are. What stands in double braces in a
 //! persona's text, as in `Speak like {{who}}.`, is an argument.
 
+use callgate_service::Capability;
 use callgate_store::{Persona, StoreError};
 use rmcp::{
     ErrorData,
@@ -17,7 +18,7 @@ const LINE: usize = 160;
 const USUAL: [&str; 2] = ["user", "char"];
 
 pub(super) async fn all(mcp: &Mcp, who: &ClientIdentity) -> Result<Vec<Prompt>, ErrorData> {
-    if !who.is_operator() {
+    if !who.holds(Capability::Read) {
         return Ok(Vec::new());
     }
     let mut personas = vec![Persona::built_in()];
@@ -53,7 +54,7 @@ pub(super) async fn get(
         let message = format!("no prompt '{name}': prompts/list shows them");
         ErrorData::invalid_params(message, None)
     };
-    if !who.is_operator() {
+    if !who.holds(Capability::Read) {
         return Err(unknown());
     }
     let built_in = Persona::built_in();

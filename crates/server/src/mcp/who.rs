@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Grant, InvalidSession, JournalId, Role, SessionKey, SessionType,
-    Surface,
+    Budget, Caller, Grant, InvalidSession, JournalId, Role, SessionKey, SessionType, Surface,
 };
 
 use callgate_store::KeyHandle;
 
-use callgate_service::remote::Authorization;
+use callgate_service::{Capabilities, Capability};
 
 use crate::api::Access;
 
@@ -21,7 +20,7 @@ const MESSAGES: u64 = 100;
 pub(super) struct ClientIdentity {
     pub(super) user: String,
     pub(super) role: Role,
-    methods: Allowed,
+    capabilities: Capabilities,
     /// The key they came with.
     key: Option<KeyHandle>,
 }
@@ -32,16 +31,17 @@ impl ClientIdentity {
         ClientIdentity {
             user: "operator".to_owned(),
             role: Role::Operator,
-            methods: Allowed::All,
+            capabilities: Capabilities::all(),
             key: None,
         }
     }
 
     pub(super) fn of(access: &Access) -> Self {
+        let principal = access.principal();
         ClientIdentity {
-            user: access.user(),
-            role: access.role(),
-            methods: Authorization::of(&access.key).methods,
+            user: principal.user(),
+            role: principal.role(),
+            capabilities: principal.capabilities(),
             key: Some(access.handle.clone()),
         }
     }
@@ -52,8 +52,16 @@ impl ClientIdentity {
         !self.key.as_ref().is_some_and(KeyHandle::is_revoked)
     }
 
-    pub(super) fn is_operator(&self) -> bool {
-        self.role == Role::Operator
+    /// Returns once they are not welcome any more.
+    pub(super) async fn goes(&self) {
+        match &self.key {
+            Some(key) => key.revoked().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(super) fn holds(&self, capability: Capability) -> bool {
+        self.capabilities.holds(capability)
     }
 
     pub(super) fn session(&self) -> Result<SessionKey, InvalidSession> {
@@ -70,7 +78,7 @@ impl ClientIdentity {
             journal,
             depth: 0,
             grant: Arc::new(Grant {
-                methods: self.methods.clone(),
+                methods: self.capabilities.methods().clone(),
                 budget: Budget::new(1, MESSAGES),
                 expires: None,
             }),

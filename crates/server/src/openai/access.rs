@@ -1,24 +1,23 @@
 //! Who asks, by a bearer key: one of the operator's, or one that a plugin was lent. What a key may do
 //! comes from its scopes, never from what a request says of itself.
 
+use std::net::IpAddr;
+
 use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, header},
+    extract::{MatchedPath, Request, State},
+    http::{HeaderMap, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use callgate_agent::Parent;
 use callgate_contract::{Allowed, Role, SessionKey, SessionType};
-use callgate_service::{
-    CHAT, MODELS, OPENAI_PLATFORM,
-    remote::{METHOD, METHODS, OPERATOR},
-};
+use callgate_service::{Capabilities, Capability, OPENAI_PLATFORM, Principal};
 use callgate_store::{Key, KeyHandle};
 
 use super::{Failure, OpenAi};
-use crate::revocation::until_revoked;
+use crate::{rates::address, revocation::until_revoked};
 
-pub(super) use crate::api::Rates;
+pub(super) use crate::rates::{Attempts, Rates};
 
 /// Requests one key may make in a burst, and how many come back each second. A model's own limits
 /// are narrower: this only ends a loop that has gone wild.
@@ -32,6 +31,32 @@ pub(super) enum Door {
     People,
     /// Those that plugins are lent, on the loopback listener that is open for them.
     Plugins,
+}
+
+/// To talk to a persona or to a model itself; which of them is known when the request is read.
+const EITHER: &[Capability] = &[Capability::Chat, Capability::Models];
+
+pub(crate) const NEEDS: &[(&str, &[Capability])] = &[
+    ("GET /v1/models", EITHER),
+    ("GET /v1/models/{*id}", EITHER),
+    ("POST /v1/chat/completions", EITHER),
+    ("POST /v1/responses", EITHER),
+    ("GET /v1/responses/{id}", EITHER),
+    ("DELETE /v1/responses/{id}", EITHER),
+    ("GET /v1/responses/{id}/input_items", EITHER),
+    ("POST /v1/embeddings", &[Capability::Models]),
+    ("ANY /v1/{*rest}", EITHER),
+];
+
+fn needed(method: &Method, path: Option<&MatchedPath>) -> &'static [Capability] {
+    let path = path.map_or("/v1/{*rest}", MatchedPath::as_str);
+    let is = |name: &str| {
+        let (known, route) = name.split_once(' ').unwrap_or_default();
+        route == path && (known == "ANY" || known == method.as_str())
+    };
+    let found = NEEDS.iter().find(|(name, _)| is(name));
+    // What cannot be done here with this method is nobody's secret.
+    found.map_or(EITHER, |(_, needs)| *needs)
 }
 
 /// Whoever was let in.
@@ -48,8 +73,7 @@ pub(super) struct Asker {
     pub(super) methods: Allowed,
     /// Of a plugin, what it pays with.
     pub(super) parent: Option<Parent>,
-    pub(super) chats: bool,
-    pub(super) models: bool,
+    pub(super) capabilities: Capabilities,
 }
 
 /// The layer before each route.
@@ -58,7 +82,9 @@ pub(super) async fn enter(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match openai.admit(door, request.headers()).await {
+    let needs = needed(request.method(), request.extensions().get::<MatchedPath>());
+    let from = address(request.extensions());
+    match openai.admit(door, needs, request.headers(), from).await {
         Ok(asker) => {
             let key = asker.key.clone();
             request.extensions_mut().insert(asker);
@@ -67,30 +93,44 @@ pub(super) async fn enter(
                 Some(key) => until_revoked(key, answering).await,
                 None => Some(answering.await),
             };
-            answered.unwrap_or_else(|| Failure::no_key().into_response())
+            answered.unwrap_or_else(|| Failure::key_ended().into_response())
         }
         Err(failure) => failure.into_response(),
     }
 }
 
 impl OpenAi {
-    async fn admit(&self, door: Door, headers: &HeaderMap) -> Result<Asker, Failure> {
+    async fn admit(
+        &self,
+        door: Door,
+        needs: &[Capability],
+        headers: &HeaderMap,
+        from: IpAddr,
+    ) -> Result<Asker, Failure> {
         let text = bearer(headers).ok_or_else(Failure::no_key)?;
+        let attempts = &self.0.attempts;
+        if !attempts.may_try(from, text) {
+            return Err(Failure::too_many_attempts());
+        }
         let asker = match door {
             Door::Plugins => self.0.gateway.lent(text).ok_or_else(Failure::no_key)?,
             Door::People => {
                 let keys = self.store().keys();
-                let key = keys.verify(text).await?.ok_or_else(Failure::no_key)?;
+                let Some(key) = keys.verify(text).await? else {
+                    attempts.failed(from, text);
+                    return Err(Failure::no_key());
+                };
+                attempts.opened(text);
                 let mut asker = Asker::of(&key)?;
                 asker.key = Some(keys.handle(&key.id));
                 asker
             }
         };
-        if self.0.rates.pass(&asker.id) {
-            Ok(asker)
-        } else {
-            Err(Failure::too_many())
+        if !self.0.rates.pass(asker.id.clone()) {
+            return Err(Failure::too_many());
         }
+        asker.require(needs)?;
+        Ok(asker)
     }
 }
 
@@ -101,39 +141,37 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 impl Asker {
-    fn of(key: &Key) -> Result<Self, Failure> {
-        let has = |scope: &str| key.scopes.iter().any(|held| held == scope);
-        let operator = has(OPERATOR);
-        let (chats, models) = (operator || has(CHAT), operator || has(MODELS));
-        if !chats && !models {
-            return Err(Failure::forbidden(CHAT));
+    pub(super) fn holds(&self, capability: Capability) -> bool {
+        self.capabilities.holds(capability)
+    }
+
+    /// Any one of them is enough.
+    pub(super) fn require(&self, needs: &[Capability]) -> Result<(), Failure> {
+        if self.capabilities.holds_any(needs) {
+            return Ok(());
         }
-        let named = key
-            .scopes
-            .iter()
-            .filter_map(|held| held.strip_prefix(METHOD));
-        let named: Vec<String> = named.map(str::to_owned).collect();
+        let scope = needs.first().map_or("operator", |one| one.scope());
+        Err(Failure::forbidden(scope))
+    }
+
+    fn of(key: &Key) -> Result<Self, Failure> {
+        let principal = Principal::Key(key.clone());
+        let capabilities = principal.capabilities();
         let session = SessionKey::new(OPENAI_PLATFORM, SessionType::FriendMessage, &key.id);
         Ok(Asker {
             id: key.id.clone(),
             key: None,
             // Invariant: an id is hexadecimal.
             session: session.map_err(|_| Failure::no_key())?,
-            user: if operator {
-                OPERATOR.to_owned()
-            } else {
-                format!("key-{}", key.id)
-            },
-            role: if operator { Role::Operator } else { Role::User },
+            user: principal.user(),
+            role: principal.role(),
             // Who talks to a persona has what the persona has, unless the key names less.
-            methods: if operator || has(METHODS) || named.is_empty() {
-                Allowed::All
-            } else {
-                Allowed::Only(named)
+            methods: match capabilities.methods() {
+                Allowed::Only(named) if !named.is_empty() => Allowed::Only(named.clone()),
+                _ => Allowed::All,
             },
             parent: None,
-            chats,
-            models,
+            capabilities,
         })
     }
 }
@@ -147,24 +185,36 @@ mod tests {
             id: "ab12".into(),
             scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
             client: None,
+            name: None,
             created_at: jiff::Timestamp::UNIX_EPOCH,
             revoked_at: None,
+            expires_at: None,
+            last_used_at: None,
         };
-        Asker::of(&key).ok()
+        Asker::of(&key).ok().filter(|it| it.require(EITHER).is_ok())
     }
 
     #[test]
     fn scopes_say_what_a_key_may_do() {
         assert!(asker(&["methods"]).is_none() && asker(&["method:now"]).is_none());
         let chat = asker(&["chat"]).unwrap();
-        assert_eq!((chat.chats, chat.models), (true, false));
+        let held = |asker: &Asker| {
+            EITHER
+                .iter()
+                .map(|one| asker.holds(*one))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(held(&chat), [true, false]);
         assert_eq!((chat.methods, chat.role), (Allowed::All, Role::User));
         assert_eq!(chat.session.to_string(), "api:FriendMessage:ab12");
         let narrow = asker(&["chat", "method:now"]).unwrap();
         assert_eq!(narrow.methods, Allowed::Only(vec!["now".into()]));
         let models = asker(&["models"]).unwrap();
-        assert_eq!((models.chats, models.models), (false, true));
+        assert_eq!(held(&models), [false, true]);
         let operator = asker(&["operator"]).unwrap();
-        assert!(operator.chats && operator.models && operator.role == Role::Operator);
+        assert_eq!(
+            (held(&operator), operator.role),
+            (vec![true; 2], Role::Operator)
+        );
     }
 }

@@ -14,7 +14,6 @@ use super::{
     models, options,
     request::{model_of, read},
 };
-use callgate_service::MODELS;
 
 /// Texts of one request.
 const MOST: usize = 2_048;
@@ -24,9 +23,6 @@ pub(super) async fn create(
     Extension(asker): Extension<Asker>,
     body: Result<Body<Json>, JsonRejection>,
 ) -> Result<Body<Json>, Failure> {
-    if !asker.models {
-        return Err(Failure::forbidden(MODELS));
-    }
     let body = read(body)?;
     let name = model_of(&body)?;
     let agent = openai.agent()?;

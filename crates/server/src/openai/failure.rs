@@ -58,12 +58,25 @@ impl Failure {
         Failure::new(StatusCode::UNAUTHORIZED, INVALID, message).code("invalid_api_key")
     }
 
+    /// While it was being answered.
+    pub(super) fn key_ended() -> Self {
+        let message = "this key was revoked or has expired, and what it began was ended";
+        Failure::new(StatusCode::UNAUTHORIZED, INVALID, message).code("invalid_api_key")
+    }
+
     pub(super) fn forbidden(scope: &str) -> Self {
         let message = format!(
             "this key does not hold the scope '{scope}': `callgate key new --scope {scope}` makes \
              one that does"
         );
         Failure::new(StatusCode::FORBIDDEN, INVALID, message).code("insufficient_permissions")
+    }
+
+    pub(super) fn too_many_attempts() -> Self {
+        Failure {
+            retry_after: Some(1),
+            ..Failure::rate("too many wrong keys came from this address: try again in a second")
+        }
     }
 
     pub(super) fn too_many() -> Self {

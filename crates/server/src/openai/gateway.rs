@@ -17,6 +17,7 @@ use callgate_contract::{
     json as value_json,
 };
 use callgate_gate::{Call, Function, Gate, method};
+use callgate_service::{Capabilities, Capability};
 use callgate_store::new_key_text;
 use parking_lot::{Mutex, MutexGuard};
 use schemars::JsonSchema;
@@ -130,8 +131,7 @@ impl Gateway {
                     expires: None,
                 }),
             }),
-            chats: false,
-            models: true,
+            capabilities: Capabilities::of(&[Capability::Models.scope().to_owned()]),
         };
         lent.keys.insert(key.clone(), asker);
         Ok(key)

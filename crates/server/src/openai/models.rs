@@ -10,7 +10,7 @@ use callgate_store::{Persona, StoreError};
 use serde_json::{Value as Json, json};
 
 use super::{Failure, OpenAi, access::Asker};
-use callgate_service::{CHAT, MODELS};
+use callgate_service::Capability;
 
 const BARE: &str = "bare";
 const RAW: &str = "model/";
@@ -29,7 +29,7 @@ pub(super) async fn list(
     Extension(asker): Extension<Asker>,
 ) -> Result<Body<Json>, Failure> {
     let mut data = Vec::new();
-    if asker.chats {
+    if asker.holds(Capability::Chat) {
         let personas = openai.store().personas().list().await?;
         data.push(row(&Persona::built_in().name, 0, "callgate"));
         let made = |persona: &Persona| persona.created_at.as_second();
@@ -40,7 +40,7 @@ pub(super) async fn list(
         );
         data.push(row(BARE, 0, "callgate"));
     }
-    if asker.models {
+    if asker.holds(Capability::Models) {
         let models = openai.agent()?.models().all().iter();
         data.extend(models.map(|model| {
             let about = model.model.about();
@@ -73,13 +73,11 @@ impl OpenAi {
     ) -> Result<ModelSelection, Failure> {
         let models = self.agent()?.models();
         if let Some(id) = name.strip_prefix(RAW) {
-            if !asker.models {
-                return Err(Failure::forbidden(MODELS));
-            }
+            asker.require(&[Capability::Models])?;
             let model = models.get(id).ok_or_else(|| Failure::no_model(name))?;
             return Ok(raw(model));
         }
-        if asker.chats
+        if asker.holds(Capability::Chat)
             && let Some(persona) = self.persona(name).await?
         {
             let wanted = persona.as_ref().and_then(|it| it.model.as_deref());
@@ -89,11 +87,12 @@ impl OpenAi {
                 methods: asker.methods.clone(),
             });
         }
-        match asker.models.then(|| named(models, name)).flatten() {
+        let raws = asker.holds(Capability::Models);
+        match raws.then(|| named(models, name)).flatten() {
             Some(model) => Ok(raw(model)),
-            None if asker.chats => Err(Failure::no_model(name)),
+            None if asker.holds(Capability::Chat) => Err(Failure::no_model(name)),
             // Of what it may not use a key learns nothing, not even whether it is there.
-            None => Err(Failure::forbidden(CHAT)),
+            None => Err(Failure::forbidden(Capability::Chat.scope())),
         }
     }
 

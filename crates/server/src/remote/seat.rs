@@ -2,7 +2,6 @@
 //! arrives waits here in order, also while the client is still being asked who it is.
 
 use std::{
-    net::SocketAddr,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -10,10 +9,7 @@ use std::{
     time::Duration,
 };
 
-use axum::{
-    extract::ConnectInfo,
-    http::{HeaderName, header, request::Parts},
-};
+use axum::http::header;
 use callgate_service::remote::{Call, EventAnswer, Namespace, Origin, Peer, Remote};
 use engineioxide::DisconnectReason;
 use serde_json::Value as Json;
@@ -26,6 +22,7 @@ use super::{
     line::{self, Connection, Engine},
     packet,
 };
+use crate::visitor::is_here;
 
 /// Events that may wait, and their bytes; a client that sends faster is hung up on.
 const MAX_EVENTS: usize = 16_384;
@@ -225,20 +222,4 @@ fn acknowledge(engine: &Arc<Engine>, peer: &Peer, id: Option<u64>, answer: Optio
         // Nobody is left to hear it.
         let _ = line::send(engine, packet::ack(peer.namespace(), id, &answer));
     }
-}
-
-/// Does it speak from this machine? What a proxy passes on does not, wherever the proxy is.
-fn is_here(parts: &Parts) -> bool {
-    const PASSED_ON: [HeaderName; 4] = [
-        header::FORWARDED,
-        HeaderName::from_static("x-forwarded-for"),
-        HeaderName::from_static("x-real-ip"),
-        header::VIA,
-    ];
-    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    let here =
-        address.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
-    here && !PASSED_ON
-        .iter()
-        .any(|name| parts.headers.contains_key(name))
 }

@@ -53,6 +53,7 @@ pub struct Serve {
     pub insecure: bool,
     pub tls_cert: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
+    pub local_metrics: bool,
     pub drain_seconds: u32,
 }
 
@@ -64,6 +65,7 @@ impl Default for Serve {
             insecure: false,
             tls_cert: None,
             tls_key: None,
+            local_metrics: false,
             drain_seconds: 10,
         }
     }

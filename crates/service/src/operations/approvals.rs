@@ -26,7 +26,7 @@ pub struct ListApprovals {
 impl Operation for ListApprovals {
     type Response = List<ApprovalView>;
     const NAME: &'static str = "approvals.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Approve;
 
     async fn execute(
         self,
@@ -99,7 +99,7 @@ impl From<ServiceError> for FailureView {
 impl Operation for AnswerApproval {
     type Response = AnsweredApproval;
     const NAME: &'static str = "approvals.answer";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Approve;
 
     async fn execute(
         self,
@@ -128,7 +128,7 @@ pub struct ListApprovalRules {
 impl Operation for ListApprovalRules {
     type Response = List<RuleView>;
     const NAME: &'static str = "approvals.rules";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Approve;
 
     async fn execute(
         self,
@@ -151,7 +151,7 @@ pub struct RevokeApprovalRule {
 impl Operation for RevokeApprovalRule {
     type Response = RuleView;
     const NAME: &'static str = "approvals.revoke_rule";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Approve;
 
     async fn execute(
         self,

@@ -100,7 +100,7 @@ pub struct ReplayTurn {
 impl Operation for ReplayTurn {
     type Response = Replayed;
     const NAME: &'static str = "turns.replay";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,

@@ -21,7 +21,7 @@ pub struct ListClients {
 impl Operation for ListClients {
     type Response = List<ClientView>;
     const NAME: &'static str = "clients.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -82,7 +82,7 @@ pub struct ListRooms {
 impl Operation for ListRooms {
     type Response = List<RoomView>;
     const NAME: &'static str = "rooms.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

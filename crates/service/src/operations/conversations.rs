@@ -23,7 +23,7 @@ pub struct ListConversations {
 impl Operation for ListConversations {
     type Response = List<ConversationView>;
     const NAME: &'static str = "conversations.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -68,7 +68,7 @@ pub struct CreateConversation {
 impl Operation for CreateConversation {
     type Response = ConversationView;
     const NAME: &'static str = "conversations.create";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,
@@ -98,7 +98,7 @@ pub struct GetConversation {
 impl Operation for GetConversation {
     type Response = ConversationWithHistory;
     const NAME: &'static str = "conversations.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -126,7 +126,7 @@ pub struct UpdateConversation {
 impl Operation for UpdateConversation {
     type Response = ConversationView;
     const NAME: &'static str = "conversations.update";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,
@@ -157,7 +157,7 @@ pub struct DeleteConversation {
 impl Operation for DeleteConversation {
     type Response = ();
     const NAME: &'static str = "conversations.delete";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,
@@ -183,7 +183,7 @@ pub struct ForkConversation {
 impl Operation for ForkConversation {
     type Response = ConversationView;
     const NAME: &'static str = "conversations.fork";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,
@@ -206,7 +206,7 @@ pub struct SwitchConversation {
 impl Operation for SwitchConversation {
     type Response = ConversationView;
     const NAME: &'static str = "conversations.switch";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,

@@ -22,7 +22,7 @@ pub struct ReportCost {
 impl Operation for ReportCost {
     type Response = CostReport;
     const NAME: &'static str = "costs.report";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

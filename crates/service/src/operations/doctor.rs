@@ -12,7 +12,7 @@ pub struct RunDoctor {}
 impl Operation for RunDoctor {
     type Response = DoctorReport;
     const NAME: &'static str = "doctor.run";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

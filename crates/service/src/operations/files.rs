@@ -27,7 +27,7 @@ pub struct FileView {
 impl Operation for ListFiles {
     type Response = List<FileView>;
     const NAME: &'static str = "files.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

@@ -16,7 +16,7 @@ pub struct ListJobs {
 impl Operation for ListJobs {
     type Response = List<Job>;
     const NAME: &'static str = "jobs.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -36,7 +36,7 @@ pub struct GetJob {
 impl Operation for GetJob {
     type Response = Job;
     const NAME: &'static str = "jobs.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

@@ -23,7 +23,7 @@ pub struct ListLogs {
 impl Operation for ListLogs {
     type Response = List<LogLine>;
     const NAME: &'static str = "logs.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

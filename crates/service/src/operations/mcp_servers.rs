@@ -14,7 +14,7 @@ pub struct ListMcpServers {}
 impl Operation for ListMcpServers {
     type Response = List<McpState>;
     const NAME: &'static str = "mcp_servers.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

@@ -33,7 +33,7 @@ pub struct SendMessage {
 impl Operation for SendMessage {
     type Response = SendMessageResponse;
     const NAME: &'static str = "sessions.send";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,

@@ -70,7 +70,7 @@ impl Operation for GetMethod {
         service
             .wait_for_methods(principal, Some(&self.name))
             .await?;
-        if principal.holds(Capability::Operator)
+        if principal.capabilities().holds(Capability::Operator)
             && let Some(method) = service.gate().find(&self.name)
         {
             let info = method.info();
@@ -151,7 +151,7 @@ fn visible(
     principal: &Principal,
     session: Option<SessionKey>,
 ) -> Result<Vec<MethodView>, ServiceError> {
-    let surfaces: &[Surface] = if principal.holds(Capability::Operator) {
+    let surfaces: &[Surface] = if principal.capabilities().holds(Capability::Operator) {
         &[
             Surface::Code,
             Surface::ToolCall,

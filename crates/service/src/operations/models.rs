@@ -23,7 +23,7 @@ pub struct ListModels {}
 impl Operation for ListModels {
     type Response = List<ModelView>;
     const NAME: &'static str = "models.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -71,7 +71,7 @@ pub struct ChangeModel {
 impl Operation for ChangeModel {
     type Response = ModelView;
     const NAME: &'static str = "models.change";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,
@@ -116,7 +116,7 @@ pub struct DeleteModel {
 impl Operation for DeleteModel {
     type Response = Deleted;
     const NAME: &'static str = "models.delete";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,

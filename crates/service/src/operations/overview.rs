@@ -105,7 +105,7 @@ pub struct SandboxPool {
 impl Operation for GetOverview {
     type Response = Overview;
     const NAME: &'static str = "overview.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

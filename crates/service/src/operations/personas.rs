@@ -21,7 +21,7 @@ pub struct ListPersonas {}
 impl Operation for ListPersonas {
     type Response = List<PersonaView>;
     const NAME: &'static str = "personas.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -45,7 +45,7 @@ pub struct GetPersona {
 impl Operation for GetPersona {
     type Response = PersonaView;
     const NAME: &'static str = "personas.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -102,7 +102,7 @@ where
 impl Operation for SetPersona {
     type Response = PersonaView;
     const NAME: &'static str = "personas.set";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,
@@ -176,7 +176,7 @@ pub struct PreviewPersona {
 impl Operation for PreviewPersona {
     type Response = Preview;
     const NAME: &'static str = "personas.preview";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -222,7 +222,7 @@ pub struct DeletePersona {
 impl Operation for DeletePersona {
     type Response = Deleted;
     const NAME: &'static str = "personas.delete";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,

@@ -32,7 +32,7 @@ pub struct ListPlugins {
 impl Operation for ListPlugins {
     type Response = List<PluginView>;
     const NAME: &'static str = "plugins.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -55,7 +55,7 @@ pub struct GetPlugin {
 impl Operation for GetPlugin {
     type Response = PluginView;
     const NAME: &'static str = "plugins.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -79,7 +79,7 @@ pub struct SwitchPlugin {
 impl Operation for SwitchPlugin {
     type Response = PluginView;
     const NAME: &'static str = "plugins.switch";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,
@@ -116,7 +116,7 @@ pub struct ReloadPlugin {
 impl Operation for ReloadPlugin {
     type Response = PluginView;
     const NAME: &'static str = "plugins.reload";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,
@@ -142,7 +142,7 @@ pub struct ReloadPlugins {
 impl Operation for ReloadPlugins {
     type Response = Vec<CheckReport>;
     const NAME: &'static str = "plugins.reload_all";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,
@@ -164,7 +164,7 @@ pub struct RemovePlugin {
 impl Operation for RemovePlugin {
     type Response = Deleted;
     const NAME: &'static str = "plugins.remove";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,

@@ -20,7 +20,7 @@ pub struct PreviewPrompt {
 impl Operation for PreviewPrompt {
     type Response = Preview;
     const NAME: &'static str = "sessions.prompt";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -29,6 +29,9 @@ impl Operation for PreviewPrompt {
     ) -> Result<Self::Response, ServiceError> {
         let own = principal.user();
         let user = self.user.unwrap_or_else(|| own.clone());
+        if user != own {
+            principal.require(Capability::Operator)?;
+        }
         let overrule = Override {
             mode: self.mode,
             // Whoever is spoken for has the rights of their own.

@@ -68,7 +68,7 @@ pub struct ListSessions {
 impl Operation for ListSessions {
     type Response = List<SessionView>;
     const NAME: &'static str = "sessions.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -104,7 +104,7 @@ pub struct GetSession {
 impl Operation for GetSession {
     type Response = SessionView;
     const NAME: &'static str = "sessions.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -129,7 +129,7 @@ pub struct UpdateSession {
 impl Operation for UpdateSession {
     type Response = SessionView;
     const NAME: &'static str = "sessions.update";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,
@@ -176,7 +176,7 @@ pub struct ListMessages {
 impl Operation for ListMessages {
     type Response = List<RowView>;
     const NAME: &'static str = "sessions.messages";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -206,7 +206,7 @@ pub struct StopTurn {
 impl Operation for StopTurn {
     type Response = StoppedTurn;
     const NAME: &'static str = "sessions.stop";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,

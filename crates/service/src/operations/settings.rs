@@ -33,7 +33,7 @@ pub struct ListSettings {}
 impl Operation for ListSettings {
     type Response = SettingsView;
     const NAME: &'static str = "settings.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,
@@ -54,7 +54,7 @@ pub struct ChangeSettings {
 impl Operation for ChangeSettings {
     type Response = SettingsView;
     const NAME: &'static str = "settings.change";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,

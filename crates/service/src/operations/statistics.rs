@@ -40,7 +40,7 @@ pub struct MethodSummary {
 impl Operation for ListStatistics {
     type Response = List<MethodSummary>;
     const NAME: &'static str = "statistics.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

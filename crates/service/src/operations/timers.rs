@@ -19,7 +19,7 @@ pub struct ListTimers {
 impl Operation for ListTimers {
     type Response = List<TimerView>;
     const NAME: &'static str = "timers.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -40,7 +40,7 @@ pub struct ListSessionTimers {
 impl Operation for ListSessionTimers {
     type Response = List<TimerView>;
     const NAME: &'static str = "timers.list_of_session";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -63,7 +63,7 @@ pub struct CancelTimer {
 impl Operation for CancelTimer {
     type Response = ();
     const NAME: &'static str = "timers.cancel";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,

@@ -36,7 +36,7 @@ pub struct ListTurns {
 impl Operation for ListTurns {
     type Response = List<TurnView>;
     const NAME: &'static str = "turns.list";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -83,7 +83,7 @@ pub struct GetTurn {
 impl Operation for GetTurn {
     type Response = TurnWithJournal;
     const NAME: &'static str = "turns.get";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

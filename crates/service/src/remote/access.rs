@@ -1,37 +1,22 @@
-//! Which scope each event needs: one table, asked before any handler runs. What is not in it is the
+//! What each event of Socket.IO needs, asked before any handler runs. What is not named here is the
 //! operator's alone, so that an event somebody forgot opens nothing.
-
-use callgate_contract::Allowed;
 
 use super::{
     Authorization, Rights,
     newage_texts::{NOT_TRUSTED, UNAUTHORIZED},
 };
-
-/// What a key must be made for. A client that the operator approved has all but the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RequiredScope {
-    /// Nothing: the handler itself looks at who asks.
-    Nothing,
-    /// `methods` or `method:NAME`: to call what the key names. A guest has a little of it.
-    Call,
-    /// `chat` or `methods`: to ask for answers, and to take part in rooms it was let into.
-    Chat,
-    /// `methods`: to be a client among others: seen, called, with functions and rooms of its own.
-    Client,
-    Operator,
-}
+use crate::Capability;
 
 /// Events of one need.
-type AccessRow = (RequiredScope, &'static [&'static str]);
+type AccessRow = (Capability, &'static [&'static str]);
 
 const TABLE: &[(&str, &[AccessRow])] = &[
     (
         "/function_call",
         &[
-            (RequiredScope::Call, &["FUNCTION_CALL"]),
+            (Capability::Call, &["FUNCTION_CALL"]),
             (
-                RequiredScope::Client,
+                Capability::Methods,
                 &["REGISTER_FUNCTIONS", "FUNCTION_PROGRESS"],
             ),
         ],
@@ -39,7 +24,7 @@ const TABLE: &[(&str, &[AccessRow])] = &[
     (
         "/sillytavern",
         &[(
-            RequiredScope::Nothing,
+            Capability::Anyone,
             &["IDENTIFY_SILLYTAVERN", "CLIENT_DISCONNECTED"],
         )],
     ),
@@ -47,17 +32,17 @@ const TABLE: &[(&str, &[AccessRow])] = &[
         "/auth",
         &[
             (
-                RequiredScope::Client,
+                Capability::Methods,
                 &["GET_CLIENT_KEY", "GET_SILLYTAVERN_EXTENSION"],
             ),
-            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
+            (Capability::Anyone, &["CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/clients",
         &[
             (
-                RequiredScope::Client,
+                Capability::Methods,
                 &[
                     "GET_CLIENT_LIST",
                     "UPDATE_CONNECTED_CLIENTS",
@@ -68,17 +53,17 @@ const TABLE: &[(&str, &[AccessRow])] = &[
                 ],
             ),
             (
-                RequiredScope::Operator,
+                Capability::Operator,
                 &["GENERATE_CLIENT_KEY", "REMOVE_CLIENT_KEY"],
             ),
-            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
+            (Capability::Anyone, &["CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/rooms",
         &[
             (
-                RequiredScope::Client,
+                Capability::Methods,
                 &[
                     "GET_ROOMS",
                     "GET_CLIENTS_IN_ROOM",
@@ -97,17 +82,17 @@ const TABLE: &[(&str, &[AccessRow])] = &[
                 ],
             ),
             (
-                RequiredScope::Operator,
+                Capability::Operator,
                 &["SET_CONNECTION_POLICY", "ASSIGN_EXTENSION_TO_CLIENT"],
             ),
-            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
+            (Capability::Anyone, &["CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/llm",
         &[
             (
-                RequiredScope::Chat,
+                Capability::Rooms,
                 &[
                     "LLM_REQUEST",
                     "EDIT_MESSAGE",
@@ -126,7 +111,7 @@ const TABLE: &[(&str, &[AccessRow])] = &[
             ),
             // To answer what others ask.
             (
-                RequiredScope::Client,
+                Capability::Methods,
                 &[
                     "ERROR",
                     "CLIENT_STREAM_START",
@@ -139,32 +124,42 @@ const TABLE: &[(&str, &[AccessRow])] = &[
                 ],
             ),
             // Also asks whether the connection lives, before the operator has decided.
-            (RequiredScope::Nothing, &["message", "CLIENT_DISCONNECTED"]),
+            (Capability::Anyone, &["message", "CLIENT_DISCONNECTED"]),
         ],
     ),
     (
         "/debug",
         &[
             (
-                RequiredScope::Operator,
+                Capability::Operator,
                 &["SERVER_STATUS", "TOGGLE_DEBUG_MODE", "READ_LOG"],
             ),
-            (RequiredScope::Nothing, &["CLIENT_DISCONNECTED"]),
+            (Capability::Anyone, &["CLIENT_DISCONNECTED"]),
         ],
     ),
 ];
 
-pub(super) fn need(namespace: &str, event: &str) -> RequiredScope {
+/// Every event, as `namespace event`.
+pub(crate) fn events() -> impl Iterator<Item = (String, Capability)> {
+    let rows = |(namespace, rows): &'static (&str, &[AccessRow])| {
+        let named = |(need, events): &'static AccessRow| events.iter().map(|event| (*event, *need));
+        let rows = rows.iter().flat_map(named);
+        rows.map(move |(event, need)| (format!("{namespace} {event}"), need))
+    };
+    TABLE.iter().flat_map(rows)
+}
+
+pub(super) fn need(namespace: &str, event: &str) -> Capability {
     let found = rows(namespace).find(|(_, events)| events.contains(&event));
-    found.map_or(RequiredScope::Operator, |(need, _)| *need)
+    found.map_or(Capability::Operator, |(need, _)| *need)
 }
 
 /// May it do anything here that not everybody may? A namespace that asks for nothing is for all who may
 /// do anything anywhere.
 pub(super) fn is_of_use(namespace: &str, standing: &Authorization) -> bool {
-    let asking = || rows(namespace).filter(|(need, _)| *need != RequiredScope::Nothing);
+    let asking = || rows(namespace).filter(|(need, _)| *need != Capability::Anyone);
     match asking().next() {
-        None => standing.may(RequiredScope::Call) || standing.may(RequiredScope::Chat),
+        None => standing.may(Capability::Call) || standing.may(Capability::Rooms),
         Some(_) => asking().any(|(need, _)| standing.may(*need)),
     }
 }
@@ -175,27 +170,21 @@ fn rows(namespace: &str) -> impl Iterator<Item = &'static AccessRow> {
 }
 
 impl Authorization {
-    pub(super) fn may(&self, need: RequiredScope) -> bool {
-        match need {
-            RequiredScope::Nothing => true,
-            RequiredScope::Call => self.methods != Allowed::Only(Vec::new()),
-            RequiredScope::Chat => self.chats || self.full,
-            RequiredScope::Client => self.full,
-            RequiredScope::Operator => self.rights == Rights::Operator,
-        }
+    pub(super) fn may(&self, need: Capability) -> bool {
+        self.capabilities.holds(need)
     }
 
     /// What the client is told that may not.
-    pub(super) fn refusal(&self, client: &str, need: RequiredScope) -> String {
+    pub(super) fn refusal(&self, client: &str, need: Capability) -> String {
         match (need, self.rights) {
             (_, Rights::Guest) => format!(
                 "{NOT_TRUSTED} This needs a key, or the operator's approval: \
                  `callgate client approve {client}`."
             ),
-            (RequiredScope::Operator, _) => UNAUTHORIZED.to_owned(),
-            (RequiredScope::Chat, _) => needs("chat or methods"),
-            (RequiredScope::Call, _) => needs("methods or method:NAME"),
-            (RequiredScope::Nothing | RequiredScope::Client, _) => needs("methods"),
+            (Capability::Operator, _) => UNAUTHORIZED.to_owned(),
+            (Capability::Rooms, _) => needs("chat or methods"),
+            (Capability::Call, _) => needs("methods or method:NAME"),
+            (other, _) => needs(other.scope()),
         }
     }
 }
@@ -225,7 +214,7 @@ mod tests {
             let handled: BTreeSet<&str> = namespace.events().collect();
             assert_eq!(once, handled, "{name}");
         }
-        assert_eq!(need("/llm", "SOMETHING_NEW"), RequiredScope::Operator);
-        assert_eq!(need("/nowhere", "LLM_REQUEST"), RequiredScope::Operator);
+        assert_eq!(need("/llm", "SOMETHING_NEW"), Capability::Operator);
+        assert_eq!(need("/nowhere", "LLM_REQUEST"), Capability::Operator);
     }
 }

@@ -7,11 +7,11 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     Call, Namespace, Peer, Remote, Rights,
-    access::RequiredScope,
     debug::Level,
     newage::{fine, goodbye, named, operator, unstored, with_key},
     newage_texts, rooms,
 };
+use crate::Capability;
 
 /// Changes within it are told together.
 const TOGETHER: Duration = Duration::from_millis(20);
@@ -60,7 +60,7 @@ pub(super) fn changed(remote: &Remote) {
 
 fn announce(remote: &Remote) {
     let mut onlookers = remote.roster().everyone("/clients");
-    onlookers.retain(|peer| peer.standing().may(RequiredScope::Client));
+    onlookers.retain(|peer| peer.standing().may(Capability::Methods));
     if onlookers.is_empty() {
         return;
     }
@@ -96,7 +96,7 @@ async fn list(call: Call) -> Json {
 /// All of them for the operator, and its own for any other. Compat(newage): the extension asks at
 /// every start and shows a refusal as an error; what it is told here is the key's id.
 async fn keys(call: Call) -> Result<Json, String> {
-    let all = call.peer.rights() == Rights::Operator;
+    let all = call.peer.standing().may(Capability::Operator);
     let mut keys = Map::new();
     for held in call.remote.clients().keys().await? {
         if all || held.client == call.peer.client() {
@@ -121,14 +121,12 @@ pub(super) async fn key(call: Call) -> Result<Json, String> {
 }
 
 async fn generate(call: Call) -> Result<Json, String> {
-    operator(&call)?;
     let client = named(&call, &["targetClientId", "targetIdentity", "clientId"])?;
     let key = call.remote.clients().issue(client).await?;
     Ok(fine(json!({ "key": key })))
 }
 
 async fn remove(call: Call) -> Result<Json, String> {
-    operator(&call)?;
     let client = named(&call, &["targetClientId", "targetIdentity", "clientId"])?;
     if call.remote.clients().revoke(client).await? {
         Ok(fine(json!({})))

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Call, Namespace, Peer, Remote, Rights,
+    Call, Namespace, Peer, Remote,
     newage::{fine, goodbye},
     newage_texts::{self, UNAUTHORIZED},
 };
+use crate::Capability;
 
 /// Lines that are kept.
 const KEPT: usize = 1_000;
@@ -92,10 +93,8 @@ pub(super) fn namespace() -> Namespace {
 }
 
 async fn admit(_: Remote, peer: Peer) -> Result<(), String> {
-    match peer.rights() {
-        Rights::Operator => Ok(()),
-        Rights::Guest | Rights::Client => Err(UNAUTHORIZED.to_owned()),
-    }
+    let may = peer.standing().may(Capability::Operator);
+    may.then_some(()).ok_or_else(|| UNAUTHORIZED.to_owned())
 }
 
 async fn status(call: Call) -> Json {

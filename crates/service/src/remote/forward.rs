@@ -13,9 +13,9 @@ use serde_json::{Value as Json, json};
 
 use super::{
     AnswerError, Peer, Remote, RemoteInner,
-    access::RequiredScope,
     function_call::{EVENT, NAMESPACE},
 };
+use crate::Capability;
 
 pub(super) const METHOD: &str = "call_client";
 
@@ -121,7 +121,7 @@ impl Method for CallClient {
 /// identity of an instance: both are names that belong to whoever bears them.
 fn callable(remote: &Remote, target: &str) -> Vec<Peer> {
     let bearing = remote.roster().bearing(NAMESPACE, target).into_iter();
-    let bearing = bearing.filter(|peer| peer.standing().may(RequiredScope::Client));
+    let bearing = bearing.filter(|peer| peer.standing().may(Capability::Methods));
     let (clients, instances): (Vec<Peer>, Vec<Peer>) =
         bearing.partition(|peer| peer.client() == target);
     if clients.is_empty() {

@@ -12,13 +12,12 @@ use serde_json::{Value as Json, json};
 use tokio::sync::Notify;
 
 use super::{
-    Answer, Call, Namespace, Peer, Remote, Rights,
-    access::RequiredScope,
-    clients, forward,
+    Answer, Call, Namespace, Peer, Remote, Rights, clients, forward,
     in_flight::InFlightCalls,
     offers, progress,
     record::{self, GateCall},
 };
+use crate::Capability;
 
 pub(super) const NAMESPACE: &str = "/function_call";
 pub(super) const EVENT: &str = "FUNCTION_CALL";
@@ -200,7 +199,7 @@ pub(super) fn caller(peer: &Peer, journal: JournalId) -> Caller {
         journal,
         depth: 0,
         grant: Arc::new(Grant {
-            methods: standing.methods.clone(),
+            methods: standing.capabilities.methods().clone(),
             budget: Budget::new(1, MESSAGES),
             expires: None,
         }),
@@ -253,8 +252,8 @@ fn told(function: &str, error: &CallError) -> String {
 /// when this one was put to the client, so that calls arrive in the order in which they were made.
 async fn elsewhere(calls: &InFlightCalls, call: Call, request: Request) -> Answer {
     let standing = call.peer.standing();
-    if !standing.may(RequiredScope::Client) {
-        let reason = standing.refusal(call.peer.client(), RequiredScope::Client);
+    if !standing.may(Capability::Methods) {
+        let reason = standing.refusal(call.peer.client(), Capability::Methods);
         return Answer::Ack(failure(&request.id, &reason));
     }
     let put = Arc::new(Notify::new());

@@ -1,7 +1,7 @@
 //! Who a client is, decided before its CONNECT is answered. Rights come from a verified key or
 //! from the operator's approval; what a client says of itself gives none.
 
-use callgate_contract::{Allowed, SessionKey, SessionType};
+use callgate_contract::{SessionKey, SessionType};
 use callgate_store::StoreError;
 use serde_json::Value as Json;
 use uuid::Uuid;
@@ -11,6 +11,7 @@ use super::{
     newage_texts::{INVALID_KEY, NOT_TRUSTED},
     pairing::PAIRED,
 };
+use crate::Capabilities;
 
 /// Characters of what a client says of itself.
 const MAX_NAME: usize = 128;
@@ -54,15 +55,11 @@ pub struct Authorization {
     pub rights: Rights,
     /// The id of its key, which is no secret.
     pub key: Option<String>,
-    pub methods: Allowed,
+    pub capabilities: Capabilities,
     /// The key is worth what the operator has said of the client.
     pub(super) paired: bool,
     /// The key is this client's alone, and so are its sessions, whichever of its keys it uses.
     pub(super) owned: bool,
-    /// A client among others: its key is of scope `methods`, or it was approved.
-    pub(super) full: bool,
-    /// It may ask for answers.
-    pub(super) chats: bool,
 }
 
 impl Identity {

@@ -18,12 +18,11 @@ pub(super) use self::{
     talk::{SYSTEM, notice},
 };
 use super::{
-    Call, Namespace, Peer, Remote, Rights,
-    access::RequiredScope,
-    clients,
+    Call, Namespace, Peer, Remote, Rights, clients,
     newage::{goodbye, with_key},
     newage_texts,
 };
+use crate::Capability;
 
 /// Compat(newage): the number of a whole message, not streamed.
 const NON_STREAM: u64 = 0;
@@ -80,8 +79,7 @@ async fn message(call: Call) {
             "outputId": uuid::Uuid::now_v7(),
         });
         let _ = call.peer.emit("message", &[reply]);
-    } else if call.peer.standing().may(RequiredScope::Client) && is_number(call.first(), NON_STREAM)
-    {
+    } else if call.peer.standing().may(Capability::Methods) && is_number(call.first(), NON_STREAM) {
         answer::whole(&call, data);
     }
 }

@@ -6,12 +6,13 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value as Json, json};
 
 use super::{
-    Call, Namespace, Peer, Remote, Rights, auth, clients,
+    Call, Namespace, Peer, Remote, auth, clients,
     debug::{self, Diary},
     llm,
     newage_texts::{NOT_TRUSTED, UNAUTHORIZED},
     rooms, sillytavern,
 };
+use crate::Capability;
 
 pub(super) fn namespaces() -> [Namespace; 6] {
     [
@@ -42,12 +43,10 @@ pub(super) async fn with_key(_: Remote, peer: Peer) -> Result<(), String> {
     }
 }
 
-/// For what only the operator may do. Compat(newage): it takes whoever says `monitor` for him.
+/// For what an event does for everybody's own and only the operator may do for others. Compat(newage): it takes whoever says `monitor` for him.
 pub(super) fn operator(call: &Call) -> Result<(), String> {
-    match call.peer.rights() {
-        Rights::Operator => Ok(()),
-        Rights::Guest | Rights::Client => Err(UNAUTHORIZED.to_owned()),
-    }
+    let may = call.peer.standing().may(Capability::Operator);
+    may.then_some(()).ok_or_else(|| UNAUTHORIZED.to_owned())
 }
 
 /// Compat(newage): its extension, which says goodbye in every namespace.

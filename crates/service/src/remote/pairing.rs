@@ -4,22 +4,18 @@
 
 use std::time::Duration;
 
-use callgate_contract::Allowed;
-use callgate_store::{ClientState, Key, NewClient, StoreError, client_owner};
+use callgate_store::{ClientState, Key, NewClient, NewKey, StoreError, client_owner};
 
 use super::{
     Authorization, Peer, Remote, Rights, functions::GUEST, llm, names, newage_texts::NOT_TRUSTED,
 };
-use crate::scope::CHAT;
+use crate::{
+    Capabilities, Capability,
+    scope::{METHODS, OPERATOR},
+};
 
 /// Of a key that a client was given before it was approved: worth what its client is.
 pub(super) const PAIRED: &str = "paired";
-/// Of the operator's own key.
-pub const OPERATOR: &str = "operator";
-/// Of a key for methods of remote exposure.
-pub const METHODS: &str = "methods";
-/// Before the name of the one method that a key may call; a key may have several.
-pub const METHOD: &str = "method:";
 
 /// Valid keys of one client; the oldest make room. Several of its pages may be open.
 const MAX_KEYS: usize = 8;
@@ -205,7 +201,11 @@ impl Pairing<'_> {
             keys.revoke(&key.id).await.map_err(broken)?;
         }
         let (_, text) = keys
-            .create_for(scopes, Some(client))
+            .create_as(NewKey {
+                scopes: scopes.to_vec(),
+                client: Some(client.to_owned()),
+                ..NewKey::default()
+            })
             .await
             .map_err(broken)?;
         Ok(text)
@@ -219,9 +219,7 @@ impl Authorization {
             key: None,
             paired: false,
             owned: false,
-            full: false,
-            chats: false,
-            methods: Allowed::Only(vec!["readJsonFromFile".to_owned()]),
+            capabilities: Capabilities::to_call(&["readJsonFromFile"]),
         }
     }
 
@@ -237,25 +235,17 @@ impl Authorization {
             ClientState::Pending | ClientState::Revoked => guest,
             ClientState::Approved => Authorization {
                 rights: Rights::Client,
-                methods: Allowed::All,
-                full: true,
-                chats: true,
+                capabilities: Capabilities::of(&[METHODS.to_owned()]),
                 ..guest
             },
         }
     }
 
     /// Of any other key, by its scopes.
-    pub fn of(key: &Key) -> Self {
-        let has = |scope: &str| key.scopes.iter().any(|held| held == scope);
-        let named = key
-            .scopes
-            .iter()
-            .filter_map(|held| held.strip_prefix(METHOD));
-        let named: Vec<String> = named.map(str::to_owned).collect();
-        let full = has(OPERATOR) || has(METHODS);
+    pub(super) fn of(key: &Key) -> Self {
+        let capabilities = Capabilities::of(&key.scopes);
         Authorization {
-            rights: if has(OPERATOR) {
+            rights: if capabilities.holds(Capability::Operator) {
                 Rights::Operator
             } else {
                 Rights::Client
@@ -263,14 +253,7 @@ impl Authorization {
             key: Some(key.id.clone()),
             paired: false,
             owned: key.client.is_some(),
-            full,
-            // A turn has all of its persona's methods: it is not for a key that names a few.
-            chats: full || (has(CHAT) && named.is_empty()),
-            methods: if full {
-                Allowed::All
-            } else {
-                Allowed::Only(named)
-            },
+            capabilities,
         }
     }
 

@@ -15,7 +15,8 @@ use callgate_store::{
 use parking_lot::RwLock;
 use serde_json::{Value as Json, json};
 
-use super::{functions::GUEST, pairing::OPERATOR, paths::Paths};
+use super::{functions::GUEST, paths::Paths};
+use crate::scope::OPERATOR;
 
 /// First parts of addresses that are ours.
 const RESERVED: [&str; 17] = [

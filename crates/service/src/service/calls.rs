@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::Service;
 use crate::{
     Hint, Principal, ServiceError,
+    ending::at_end_of,
     operations::{CallMethod, CallResult, ContinuedReport},
 };
 
@@ -34,6 +35,10 @@ impl Service {
         let surface = self.surface(&request.name, principal.role());
         let mut caller = self.caller(session, user, surface, id);
         caller.role = principal.role();
+        let cancel = caller.grant.budget.cancel().clone();
+        let _ends = self
+            .key_of(principal)
+            .map(|key| at_end_of(key, move || cancel.cancel()));
         let made = self.make(&caller, &request.name, arguments).await?;
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))

@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use super::{Observer, Service};
 use crate::{
     News, Principal, RunNews, ServiceError,
+    ending::at_end_of,
     operations::{ContinuedReport, RunCode},
 };
 
@@ -82,6 +83,10 @@ impl Service {
         let user = request.user.unwrap_or_else(|| principal.user());
         let mut caller = self.caller(session.clone(), user, Surface::Code, id);
         caller.role = principal.role();
+        let cancel = observer.cancel.clone();
+        let _ends = self
+            .key_of(principal)
+            .map(|key| at_end_of(key, move || cancel.cancel()));
         let limits = request.timeout_seconds.map(|seconds| {
             let mut limits = self.config().limits();
             limits.wall = Duration::from_secs(seconds.clamp(1, MAX_SECONDS));

@@ -4,15 +4,16 @@ use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use callgate_agent::{Agent, Arrived, CallReport, Override, TurnEvent, TurnReport, Watch, Wiring};
 use callgate_contract::{JournalId, Message, Part, SessionKey};
-use callgate_store::{Incoming, Sender};
+use callgate_store::{Incoming, KeyHandle, Sender};
 use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
-    Event, EventListener, Live, Principal, ServiceError,
+    Capability, Event, EventListener, Live, Principal, ServiceError,
+    ending::stopping_turn,
     operations::{ContinuedTurn, SendMessage, SentMessage},
-    remote::OPERATOR,
+    scope::OPERATOR,
 };
 
 /// Of the name that a sender gives a message.
@@ -97,6 +98,9 @@ impl Service {
         let agent = self.agent_for(principal).await?;
         let (session, own) = (message.session, principal.user());
         let user = message.user.unwrap_or_else(|| own.clone());
+        if user != own {
+            principal.require(Capability::Operator)?;
+        }
         let incoming = Incoming {
             session: session.clone(),
             sender: Sender {
@@ -128,6 +132,10 @@ impl Service {
         }
         let seen = TurnRecorder::default();
         let watch = seen.watch(self.live.clone(), session.clone(), hear.clone());
+        let watch = match self.key_of(principal) {
+            Some(key) => stopping_turn(key, agent.clone(), session.clone(), watch),
+            None => watch,
+        };
         let accepted = agent.accept(incoming, overrule, watch).await?;
         if accepted.parts() != parts {
             return Err(ServiceError::conflict(
@@ -156,6 +164,14 @@ impl Service {
             never = stopping => match never {},
         };
         Ok(Some(seen.into_sent(arrived)))
+    }
+
+    /// The key by which somebody asks; what they began ends by it.
+    pub(super) fn key_of(&self, principal: &Principal) -> Option<KeyHandle> {
+        match principal {
+            Principal::Terminal => None,
+            Principal::Key(key) => Some(self.store.keys().handle(&key.id)),
+        }
     }
 
     /// Until the asker leaves.

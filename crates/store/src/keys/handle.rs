@@ -1,6 +1,6 @@
-//! [`KeyHandle`]: a verified key, as long as something that stays open hangs on it (a stream, a
-//! socket, a ticket). It tells when the key is revoked: at once where that happens in this process,
-//! and within [`LOOK`] where another instance on the same database does it.
+//! [`KeyHandle`]: a verified key or login, as long as something that stays open hangs on it (a stream, a
+//! socket, a ticket, a turn). It tells when that is over: at once where it is revoked or logged out in
+//! this process, and within [`LOOK`] where it expires or another instance on the same database ends it.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,7 +12,8 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::database::Database;
+use super::VALID;
+use crate::{database::Database, row, tx::parameters};
 
 /// How often the database is asked which of them are still valid.
 const LOOK: Duration = Duration::from_secs(1);
@@ -22,20 +23,23 @@ const LOOK: Duration = Duration::from_secs(1);
 pub struct KeyHandle(Arc<Held>);
 
 struct Held {
+    /// Of the key, or of the login.
     id: String,
+    key: String,
     revoked: watch::Sender<bool>,
 }
 
 impl KeyHandle {
-    pub fn id(&self) -> &str {
-        &self.0.id
+    /// The key's id, also of a login.
+    pub fn key(&self) -> &str {
+        &self.0.key
     }
 
     pub fn is_revoked(&self) -> bool {
         *self.0.revoked.borrow()
     }
 
-    /// Returns once the key is revoked.
+    /// Returns once the key is revoked or has expired, or the login is over.
     pub async fn revoked(&self) {
         // The sender is ours, so it cannot go while we wait.
         let _ = self
@@ -65,9 +69,20 @@ struct Open {
 }
 
 impl Handles {
-    pub(super) fn revoked(&self, id: &str) {
-        let held = self.0.lock().keys.get(id).and_then(Weak::upgrade);
-        if let Some(held) = held {
+    /// The key is over, and every login by it.
+    pub(super) fn revoked(&self, key: &str) {
+        self.end(|held| held.key == key);
+    }
+
+    pub(super) fn ended(&self, login: &str) {
+        self.end(|held| held.id == login);
+    }
+
+    fn end(&self, is_over: impl Fn(&Held) -> bool) {
+        let open = self.0.lock();
+        let held: Vec<Arc<Held>> = open.keys.values().filter_map(Weak::upgrade).collect();
+        drop(open);
+        for held in held.iter().filter(|held| is_over(held)) {
             held.revoked.send_replace(true);
         }
     }
@@ -82,12 +97,13 @@ impl Handles {
     }
 }
 
-pub(super) fn open(database: &Arc<Database>, id: &str) -> KeyHandle {
+pub(super) fn open(database: &Arc<Database>, id: &str, key: &str) -> KeyHandle {
     let mut open = database.key_handles.0.lock();
     let known = open.keys.get(id).and_then(Weak::upgrade);
     let held = known.unwrap_or_else(|| {
         Arc::new(Held {
             id: id.to_owned(),
+            key: key.to_owned(),
             revoked: watch::Sender::new(false),
         })
     });
@@ -110,12 +126,22 @@ async fn ask(used: Weak<Database>) {
         if held.is_empty() {
             return;
         }
-        let valid = "SELECT id FROM access_key WHERE revoked_at IS NULL";
-        match database.read(|tx| tx.scalars::<String>(valid, &[])).await {
+        let keys = format!("SELECT id FROM access_key WHERE {VALID}");
+        // Those of keys that are over are over by their key.
+        let logins = "SELECT id FROM login WHERE expires_at > ?1";
+        let valid = database.read(move |tx| {
+            let now = row::now();
+            let mut valid: Vec<String> = tx.scalars(&keys, parameters![now])?;
+            valid.extend(tx.scalars::<String>(logins, parameters![now])?);
+            Ok(valid)
+        });
+        match valid.await {
             Ok(valid) => {
                 let valid: HashSet<String> = valid.into_iter().collect();
-                for key in held.iter().filter(|key| !valid.contains(&key.id)) {
-                    key.revoked.send_replace(true);
+                let is_over =
+                    |held: &&Arc<Held>| !valid.contains(&held.id) || !valid.contains(&held.key);
+                for held in held.iter().filter(is_over) {
+                    held.revoked.send_replace(true);
                 }
             }
             Err(error) => {

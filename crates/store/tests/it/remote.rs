@@ -83,7 +83,14 @@ async fn a_clients_name_is_its_first_users_for_good() {
         let (keys, scopes) = (store.keys(), ["methods".to_owned()]);
         keys.create_asking(&scopes, "ada").await.unwrap();
         assert_eq!(names.owner("ada").await.unwrap().as_deref(), Some("key-1"));
-        let (id, _) = keys.create_for(&scopes, Some("ada")).await.unwrap();
+        let (id, _) = keys
+            .create_as(callgate_store::NewKey {
+                scopes: scopes.to_vec(),
+                client: Some("ada".to_owned()),
+                ..Default::default()
+            })
+            .await
+            .unwrap();
         keys.revoke(&id).await.unwrap();
         let owner = names.owner("ada").await.unwrap();
         assert_eq!(owner.as_deref(), Some("client-ada"));
@@ -177,11 +184,21 @@ async fn resources_and_keys_of_clients_read_back() {
         assert_eq!(store.resources().list().await.unwrap(), [resource("other")]);
 
         let scopes = ["methods".to_owned()];
-        let (id, text) = store.keys().create_for(&scopes, Some("a")).await.unwrap();
+        let (id, text) = store
+            .keys()
+            .create_as(callgate_store::NewKey {
+                scopes: scopes.to_vec(),
+                client: Some("a".to_owned()),
+                ..Default::default()
+            })
+            .await
+            .unwrap();
         store.keys().create(&scopes).await.unwrap();
+        // Before it is used: that it was is written down meanwhile.
+        let held = store.keys().of_client("a").await.unwrap();
         let key = store.keys().verify(&text).await.unwrap().unwrap();
         assert_eq!(key.client.as_deref(), Some("a"));
-        assert_eq!(store.keys().of_client("a").await.unwrap(), [key]);
+        assert_eq!(held, [key]);
         store.keys().revoke(&id).await.unwrap();
         assert!(store.keys().of_client("a").await.unwrap().is_empty());
     })

@@ -6,7 +6,8 @@ use callgate_contract::{
     BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop,
 };
 use callgate_store::{
-    ApprovalState, Ask, Decision, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, Rule, Store, StoreError,
+    ApprovalState, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, NewKey, Rule,
+    Store, StoreError,
 };
 use callgate_testkit::on_each_engine;
 use serde_json::json;
@@ -337,6 +338,55 @@ async fn a_key_opens_until_revoked_and_is_not_stored() {
                 assert!(!found, "the key's text is in {file}");
             }
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_opens_until_it_expires() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let now = jiff::Timestamp::now();
+        for (seconds, opens) in [(-1, false), (3_600, true)] {
+            let expires_at = now + jiff::SignedDuration::from_secs(seconds);
+            let key = NewKey {
+                expires_at: Some(expires_at),
+                ..NewKey::default()
+            };
+            let (_, text) = store.keys().create_as(key).await.unwrap();
+            let found = store.keys().verify(&text).await.unwrap();
+            assert_eq!(found.is_some(), opens);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_login_is_no_key_and_ends_with_its_own() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let (keys, logins) = (store.keys(), store.logins());
+        let (id, text) = keys.create(&["models".to_owned()]).await.unwrap();
+        let key = keys.verify(&text).await.unwrap().unwrap();
+        let (one, other) = (logins.begin(&key).await, logins.begin(&key).await);
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert_eq!(keys.verify(&one).await.unwrap(), None);
+        assert!(logins.verify(&text).await.unwrap().is_none());
+        let first = logins.verify(&one).await.unwrap().unwrap();
+        let second = logins.verify(&other).await.unwrap().unwrap();
+        assert_eq!(first.key.id, id);
+        let handles = [
+            logins.handle(&first),
+            logins.handle(&second),
+            keys.handle(&id),
+        ];
+        let over = || handles.each_ref().map(KeyHandle::is_revoked);
+        logins.end(&first.id).await.unwrap();
+        assert_eq!(over(), [true, false, false]);
+        assert!(logins.verify(&one).await.unwrap().is_none());
+        keys.revoke(&id).await.unwrap();
+        assert_eq!(over(), [true; 3]);
+        assert!(logins.verify(&other).await.unwrap().is_none());
     })
     .await;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_server::Api;
-use callgate_service::{Service, remote::OPERATOR};
+use callgate_service::{OPERATOR, Service};
 use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

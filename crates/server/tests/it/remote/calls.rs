@@ -300,7 +300,11 @@ async fn keys_open_and_revoked_or_wrong_ones_do_not() {
 
     let keys = scene.store.keys();
     let (_, bound) = keys
-        .create_for(&["methods".to_owned()], Some("mine"))
+        .create_as(callgate_store::NewKey {
+            scopes: vec!["methods".to_owned()],
+            client: Some("mine".to_owned()),
+            ..Default::default()
+        })
         .await
         .unwrap();
     assert_eq!(

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use callgate_service::remote::{METHODS, RemoteSettings};
+use callgate_service::{METHODS, remote::RemoteSettings};
 use callgate_testkit::Home;
 use serde_json::{Map, Value as Json, json};
 

@@ -9,10 +9,7 @@ use std::{
 use callgate_contract::{Effect, Exposure, Kind, MethodError, Value};
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_server::{Entrance, Hosts};
-use callgate_service::{
-    Remote, Service, Settings,
-    remote::{METHODS, RemoteSettings},
-};
+use callgate_service::{METHODS, Remote, Service, Settings, remote::RemoteSettings};
 use callgate_store::Store;
 use callgate_testkit::{Home, Witness};
 use schemars::JsonSchema;

@@ -434,6 +434,13 @@ pub const KEYS: &[Key] = &[
         meaning: "A file with the certificate's private key, in PEM.",
     },
     Key {
+        name: "serve.local_metrics",
+        shape: Shape::Flag,
+        default: "false",
+        meaning: "Show `/metrics` without a key to programs on this machine. Everybody else needs a \
+                  key of scope `metrics`.",
+    },
+    Key {
         name: "serve.drain_seconds",
         shape: Shape::Number,
         default: "10",

@@ -13,7 +13,7 @@ pub struct FindModels {}
 impl Operation for FindModels {
     type Response = FoundModels;
     const NAME: &'static str = "models.find";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(self, _: &Service, _: &Principal) -> Result<Self::Response, ServiceError> {
         let is_set = |name: &&String| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -23,7 +23,7 @@ pub struct AddModel(pub NewModel);
 impl Operation for AddModel {
     type Response = AddedModel;
     const NAME: &'static str = "models.add";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,
@@ -74,7 +74,7 @@ pub struct TryModel(pub NewModel);
 impl Operation for TryModel {
     type Response = ModelTest;
     const NAME: &'static str = "models.try";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(self, _: &Service, _: &Principal) -> Result<Self::Response, ServiceError> {
         let (_, settings) = self.0.without_blanks().put_together()?;

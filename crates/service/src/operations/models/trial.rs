@@ -22,7 +22,7 @@ pub struct TestModel {
 impl Operation for TestModel {
     type Response = ModelTest;
     const NAME: &'static str = "models.test";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,

@@ -77,7 +77,7 @@ impl ImportedCard {
 impl Operation for ImportPersonas {
     type Response = List<ImportedPersona>;
     const NAME: &'static str = "personas.import";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Settings;
 
     async fn execute(
         self,

@@ -31,7 +31,7 @@ pub struct InstallPlugin {
 impl Operation for InstallPlugin {
     type Response = Job;
     const NAME: &'static str = "plugins.install";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,
@@ -65,7 +65,7 @@ pub struct CreatePlugin {
 impl Operation for CreatePlugin {
     type Response = Job;
     const NAME: &'static str = "plugins.create";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,

@@ -27,7 +27,7 @@ pub struct ListPluginLogs {
 impl Operation for ListPluginLogs {
     type Response = PluginLogs;
     const NAME: &'static str = "plugins.logs";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,

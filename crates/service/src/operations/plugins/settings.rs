@@ -23,7 +23,7 @@ pub struct GetPluginConfig {
 impl Operation for GetPluginConfig {
     type Response = PluginConfig;
     const NAME: &'static str = "plugins.get_config";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,
@@ -48,7 +48,7 @@ pub struct SetPluginConfig {
 impl Operation for SetPluginConfig {
     type Response = PluginConfig;
     const NAME: &'static str = "plugins.set_config";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Plugins;
 
     async fn execute(
         self,

@@ -24,7 +24,7 @@ pub struct DescribeSession {
 impl Operation for DescribeSession {
     type Response = SessionDetails;
     const NAME: &'static str = "sessions.describe";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Read;
 
     async fn execute(
         self,
@@ -98,7 +98,7 @@ pub struct ForkSession {
 impl Operation for ForkSession {
     type Response = ForkedSession;
     const NAME: &'static str = "sessions.fork";
-    const CAPABILITY: Capability = Capability::Operator;
+    const CAPABILITY: Capability = Capability::Sessions;
 
     async fn execute(
         self,
