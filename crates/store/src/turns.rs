@@ -202,14 +202,14 @@ impl Turns<'_> {
 fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(), StoreError> {
     let inserted = tx.writes_one(
         "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
-                           methods, parent, depth, plan, started_at, holder)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                           methods, parent, depth, plan, started_at, holder, principal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
          ON CONFLICT (id) DO NOTHING",
         parameters![
             turn.id,
             turn.session.to_string(),
             turn.conversation,
-            turn.user,
+            turn.principal.user().as_ref(),
             row::word(turn.role)?,
             row::word(turn.mode)?,
             turn.model,
@@ -220,6 +220,7 @@ fn insert(tx: &mut dyn Tx, turn: &TurnStart, holder: Option<Uuid>) -> Result<(),
             turn.plan.to_string(),
             row::now(),
             holder,
+            turn.principal.to_string(),
         ],
     )?;
     inserted.then_some(()).ok_or(StoreError::TurnBegun(turn.id))
@@ -248,9 +249,9 @@ fn ask(
     request: Option<&str>,
 ) -> Result<(), StoreError> {
     let asked = tx.writes_one(
-        "INSERT INTO model_request (turn, round, session, user_name, model, request, asked_at,
+        "INSERT INTO model_request (turn, round, session, principal, user_name, model, request, asked_at,
                                     attempts)
-         SELECT id, ?2, session, user_name, model, ?3, ?4, 1 FROM turn WHERE id = ?1
+         SELECT id, ?2, session, principal, user_name, model, ?3, ?4, 1 FROM turn WHERE id = ?1
          ON CONFLICT (turn, round) WHERE round IS NOT NULL
          DO UPDATE SET request = excluded.request, asked_at = excluded.asked_at,
              attempts = model_request.attempts + 1

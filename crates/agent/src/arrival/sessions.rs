@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use callgate_contract::{Cancel, SessionKey};
+use callgate_contract::{Cancel, Principal, SessionKey};
 use callgate_store::LogRow;
 use parking_lot::Mutex;
 
@@ -49,15 +49,15 @@ struct Running {
     /// So that `/stop` reaches it.
     cancel: Cancel,
     /// Whose further messages join it.
-    user: String,
+    principal: Principal,
 }
 
 impl Answering {
     /// While the guard lives, `/stop` reaches the turn and messages of its user join it.
-    pub(crate) fn runs(&self, cancel: &Cancel, user: &str) -> RunningTurn<'_> {
+    pub(crate) fn runs(&self, cancel: &Cancel, principal: &Principal) -> RunningTurn<'_> {
         self.set(Some(Running {
             cancel: cancel.clone(),
-            user: user.to_owned(),
+            principal: principal.clone(),
         }));
         RunningTurn(self)
     }
@@ -148,8 +148,8 @@ impl Agent {
     }
 
     /// Does a turn of this user run there? Whoever is part of it must not wait for it.
-    pub(crate) fn is_answering_to(&self, session: &SessionKey, user: &str) -> bool {
+    pub(crate) fn is_answering_to(&self, session: &SessionKey, principal: &Principal) -> bool {
         let running = self.sessions().running(session);
-        running.is_some_and(|turn| turn.user == user)
+        running.is_some_and(|turn| turn.principal == *principal)
     }
 }

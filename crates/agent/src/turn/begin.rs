@@ -81,7 +81,7 @@ impl Agent {
             id,
             session: ask.session,
             conversation: ask.conversation,
-            user: ask.user,
+            principal: ask.principal,
             role: ask.role,
             mode: ask.mode,
             model: self.models().choose(Some(&ask.model)).id.clone(),
@@ -192,7 +192,7 @@ impl Agent {
             .await?;
         newer.retain(|row| row.turn == Some(id));
         let cancel = Cancel::default();
-        let _running = answering.runs(&cancel, &start.user);
+        let _running = answering.runs(&cancel, &start.principal);
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.work = Some(work);
         turn.earlier.handed_over = plan.handed_over;
@@ -258,7 +258,8 @@ impl Turn {
             turn: start.id,
             session: start.session.clone(),
             conversation: start.conversation,
-            user: start.user.clone(),
+            user: start.principal.user().into_owned(),
+            principal: start.principal.clone(),
             mode: start.mode,
             model: model.id.clone(),
             depth: start.depth,
@@ -270,7 +271,7 @@ impl Turn {
         };
         let caller = Caller {
             session: start.session,
-            user: start.user,
+            principal: start.principal,
             role: start.role,
             surface,
             journal: start.id,

@@ -83,16 +83,13 @@ impl Access {
         if self.holds(Scope::Operator) {
             Role::Operator
         } else {
-            Role::User
+            Role::Member
         }
     }
 
     /// As whom a key speaks where nobody is named.
     pub(crate) fn user(&self) -> String {
-        match self.role() {
-            Role::Operator => "operator".to_owned(),
-            Role::User => format!("key-{}", self.key.id),
-        }
+        self.principal().user()
     }
 }
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Grant, InvalidSession, JournalId, Role, SessionKey, SessionType,
-    Surface,
+    Allowed, Budget, Caller, Grant, InvalidSession, JournalId, Principal, Role, SessionKey,
+    SessionType, Surface,
 };
 
 use callgate_store::KeyHandle;
@@ -19,7 +19,7 @@ const MESSAGES: u64 = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct ClientIdentity {
-    pub(super) user: String,
+    pub(super) principal: Principal,
     pub(super) role: Role,
     methods: Allowed,
     /// The key they came with.
@@ -30,7 +30,7 @@ impl ClientIdentity {
     /// Whoever can start us on this data directory.
     pub(super) fn operator() -> Self {
         ClientIdentity {
-            user: "operator".to_owned(),
+            principal: Principal::Operator,
             role: Role::Operator,
             methods: Allowed::All,
             key: None,
@@ -39,7 +39,7 @@ impl ClientIdentity {
 
     pub(super) fn of(access: &Access) -> Self {
         ClientIdentity {
-            user: access.user(),
+            principal: (&access.principal()).into(),
             role: access.role(),
             methods: Authorization::of(&access.key).methods,
             key: Some(access.handle.clone()),
@@ -57,14 +57,14 @@ impl ClientIdentity {
     }
 
     pub(super) fn session(&self) -> Result<SessionKey, InvalidSession> {
-        SessionKey::new("mcp", SessionType::FriendMessage, &self.user)
+        SessionKey::new("mcp", SessionType::FriendMessage, &self.principal.user())
     }
 
     /// Of one call.
     pub(super) fn caller(&self, journal: JournalId) -> Result<Caller, InvalidSession> {
         Ok(Caller {
             session: self.session()?,
-            user: self.user.clone(),
+            principal: self.principal.clone(),
             role: self.role,
             surface: Surface::Remote,
             journal,

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callgate_agent::Parent;
-use callgate_contract::{Allowed, Role, SessionKey, SessionType};
+use callgate_contract::{Allowed, Principal, Role, SessionKey, SessionType};
 use callgate_service::{
     CHAT, MODELS, OPENAI_PLATFORM,
     remote::{METHOD, METHODS, OPERATOR},
@@ -42,7 +42,7 @@ pub(super) struct Asker {
     /// What it hears ends by it; a lent key ends with its plugin.
     pub(super) key: Option<KeyHandle>,
     pub(super) session: SessionKey,
-    pub(super) user: String,
+    pub(super) principal: Principal,
     pub(super) role: Role,
     /// What a persona may use on its behalf.
     pub(super) methods: Allowed,
@@ -119,12 +119,16 @@ impl Asker {
             key: None,
             // Invariant: an id is hexadecimal.
             session: session.map_err(|_| Failure::no_key())?,
-            user: if operator {
-                OPERATOR.to_owned()
+            principal: if operator {
+                Principal::Operator
             } else {
-                format!("key-{}", key.id)
+                Principal::Key(key.id.clone())
             },
-            role: if operator { Role::Operator } else { Role::User },
+            role: if operator {
+                Role::Operator
+            } else {
+                Role::Member
+            },
             // Who talks to a persona has what the persona has, unless the key names less.
             methods: if operator || has(METHODS) || named.is_empty() {
                 Allowed::All
@@ -158,7 +162,7 @@ mod tests {
         assert!(asker(&["methods"]).is_none() && asker(&["method:now"]).is_none());
         let chat = asker(&["chat"]).unwrap();
         assert_eq!((chat.chats, chat.models), (true, false));
-        assert_eq!((chat.methods, chat.role), (Allowed::All, Role::User));
+        assert_eq!((chat.methods, chat.role), (Allowed::All, Role::Member));
         assert_eq!(chat.session.to_string(), "api:FriendMessage:ab12");
         let narrow = asker(&["chat", "method:now"]).unwrap();
         assert_eq!(narrow.methods, Allowed::Only(vec!["now".into()]));

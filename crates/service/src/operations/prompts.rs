@@ -28,6 +28,7 @@ impl Operation for PreviewPrompt {
         principal: &Principal,
     ) -> Result<Self::Response, ServiceError> {
         let own = principal.user();
+        let acting = principal.acting(&self.session, self.user.as_deref());
         let user = self.user.unwrap_or_else(|| own.clone());
         let overrule = Override {
             mode: self.mode,
@@ -36,6 +37,6 @@ impl Operation for PreviewPrompt {
             ..Override::default()
         };
         let agent = service.agent_for(principal).await?;
-        Ok(agent.preview(&self.session, &user, overrule).await?)
+        Ok(agent.preview(&self.session, acting, overrule).await?)
     }
 }

@@ -28,12 +28,11 @@ impl Service {
             Some(session) => session,
             None => principal.session()?,
         };
-        let user = request.user.unwrap_or_else(|| principal.user());
+        let acting = principal.acting(&session, request.user.as_deref());
         let id = JournalId::fresh();
         let held = self.code.running.enter(id, Cancel::default());
         let surface = self.surface(&request.name, principal.role());
-        let mut caller = self.caller(session, user, surface, id);
-        caller.role = principal.role();
+        let caller = self.caller(session, (acting, principal.role()), surface, id);
         let made = self.make(&caller, &request.name, arguments).await?;
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))
@@ -85,8 +84,8 @@ impl Service {
             ));
         };
         let arguments = arguments(asked.ask.arguments)?;
-        let mut caller = self.caller(start.session, start.user, start.surface, start.id);
-        caller.role = start.role;
+        let acting = (start.principal, start.role);
+        let mut caller = self.caller(start.session, acting, start.surface, start.id);
         caller.grant = Arc::new(Grant {
             methods: start.allowed,
             ..Grant::everything()
