@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use callgate_agent::Coder;
 use callgate_contract::{
-    Caller, Effect, Grant, JournalId, Kind, Limits, MethodError, Role, RunFolders, RunSpec,
-    SessionKey, Stub, Surface,
+    Caller, Effect, Grant, JournalId, Kind, Limits, MethodError, Principal, Role, RunFolders,
+    RunSpec, SessionKey, Stub, Surface,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_sandbox::{Jail, JailOptions, find_python};
@@ -86,8 +86,8 @@ impl Scene {
     pub(crate) fn caller(&self) -> Caller {
         Caller {
             session: self.session.clone(),
-            user: "bench".into(),
-            role: Role::User,
+            principal: Principal::person(&self.session, "bench"),
+            role: Role::Member,
             surface: Surface::Code,
             journal: JournalId::fresh(),
             depth: 0,

@@ -9,7 +9,7 @@ pub(crate) use self::trigger::TurnTrigger;
 
 use std::time::Duration;
 
-use callgate_contract::{ArrivalFacts, Mode, Part, Points, Role, SessionKey, Verdict};
+use callgate_contract::{ArrivalFacts, Mode, Part, Points, Principal, Role, SessionKey, Verdict};
 use callgate_store::{Incoming, LogRow, Reception};
 
 use crate::{
@@ -38,7 +38,10 @@ pub enum Arrived {
 pub struct Override {
     pub mode: Option<Mode>,
     pub model: Option<String>,
-    /// Known by the way the message came, as of the operator at the terminal.
+    /// Known by the way the message came, as of the operator at the terminal; else the sender's account
+    /// on the session's platform.
+    pub principal: Option<Principal>,
+    /// In place of the role that the principal has.
     pub role: Option<Role>,
     /// Zero where messages come one by one.
     pub debounce: Option<Duration>,
@@ -80,13 +83,14 @@ impl Agent {
         incoming: Incoming,
         overrule: Override,
     ) -> Result<Received, TurnError> {
-        let role = overrule
-            .role
-            .unwrap_or_else(|| self.role_of(&incoming.session, &incoming.sender.id));
+        let sender = || Principal::person(&incoming.session, incoming.sender.id.as_str());
+        let principal = overrule.principal.clone().unwrap_or_else(sender);
+        let role = overrule.role.unwrap_or_else(|| self.role_of(&principal));
         let command = self.command(&incoming);
         let offered = command.is_none() && self.listeners(Points::ARRIVED).next().is_some();
         let reception = Reception {
             role: Some(role),
+            principal: Some(principal),
             offered,
             mode: overrule.mode,
             model: overrule.model.clone(),
@@ -253,6 +257,7 @@ impl Agent {
             session: row.session.clone(),
             user,
             name,
+            principal: row.principal(),
             role,
             parts: row.parts.clone(),
             message_id: row.message_id.clone(),
@@ -272,21 +277,17 @@ impl Agent {
         verdict
     }
 
-    /// Of an account on the session's platform: the same id elsewhere is somebody else.
-    pub(crate) fn role_of(&self, session: &SessionKey, account: &str) -> Role {
+    pub(crate) fn role_of(&self, principal: &Principal) -> Role {
         let mut administrators = self.settings().administrators.iter();
-        if administrators.any(|one| one.is(session.platform(), account)) {
-            Role::Operator
-        } else {
-            Role::User
-        }
+        Role::of(principal, |platform, account| {
+            administrators.any(|one| one.is(platform, account))
+        })
     }
 
     /// The role a stored message came with.
     pub(crate) fn role_at_arrival(&self, row: &LogRow) -> Role {
-        let sender = row.sender.as_ref().map_or("", |sender| &sender.id);
         row.sender_role
-            .unwrap_or_else(|| self.role_of(&row.session, sender))
+            .unwrap_or_else(|| self.role_of(&row.principal()))
     }
 
     /// A message that joined a turn is answered after it, if that turn has not come to it.

@@ -72,7 +72,7 @@ impl Coder {
         let start = RunStart {
             id: caller.journal,
             session: caller.session.clone(),
-            user: caller.user.clone(),
+            principal: caller.principal.clone(),
             role: caller.role,
             surface: caller.surface,
             code: Some(task.code.clone()),
@@ -277,7 +277,7 @@ impl Coder {
 fn caller_of(start: RunStart, budget: Budget) -> Caller {
     Caller {
         session: start.session,
-        user: start.user,
+        principal: start.principal,
         role: start.role,
         surface: start.surface,
         journal: start.id,

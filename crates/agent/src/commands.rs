@@ -8,7 +8,7 @@ use callgate_contract::{
     TurnStop,
 };
 use callgate_store::{
-    ConversationUpdate, Decision, LogRow, NewConversation, Scope, TurnEnd, TurnStart,
+    ConversationUpdate, Decision, LogRole, LogRow, NewConversation, Scope, TurnEnd, TurnStart,
 };
 use serde_json::json;
 
@@ -128,12 +128,11 @@ impl Agent {
         row: &LogRow,
         role: Role,
     ) -> Result<(TurnStart, ClaimGuard), TurnError> {
-        let user = row.sender.as_ref().map(|sender| sender.id.clone());
         let start = TurnStart {
             id: JournalId::fresh(),
             session: row.session.clone(),
             conversation: None,
-            user: user.unwrap_or_default(),
+            principal: row.principal(),
             role,
             mode: Mode::default(),
             model: String::new(),
@@ -178,7 +177,7 @@ impl Agent {
         watch: Watch,
     ) -> Result<(), TurnError> {
         let continues = match &command {
-            Command::Answer { id: Some(id), .. } if start.role == Role::Operator => Some(*id),
+            Command::Answer { id: Some(id), .. } if start.role.administers() => Some(*id),
             _ => None,
         };
         let language = self.language_in(start).await?;
@@ -199,11 +198,11 @@ impl Agent {
     fn is_permitted(&self, command: &Command, start: &TurnStart) -> bool {
         let session = &start.session;
         let is_shared = session.kind() != SessionType::FriendMessage;
-        start.role == Role::Operator
+        start.role.administers()
             || match command {
                 Command::Answer { .. } => false,
                 Command::Stop if is_shared => {
-                    !self.is_answering(session) || self.is_answering_to(session, &start.user)
+                    !self.is_answering(session) || self.is_answering_to(session, &start.principal)
                 }
                 command => !(is_shared && command.is_for_all()),
             }
@@ -218,8 +217,8 @@ impl Agent {
         }
         let rows = self.store().log().list(&start.session, NEWEST).await?;
         let is_theirs = |row: &&LogRow| {
-            let sender = row.sender.as_ref();
-            sender.is_some_and(|sender| sender.id == start.user)
+            row.role == LogRole::User
+                && row.principal() == start.principal
                 && Command::read(&row.parts).is_none()
         };
         let last = rows.iter().rev().find(is_theirs);
@@ -233,7 +232,10 @@ impl Agent {
         language: Language,
     ) -> Result<String, TurnError> {
         if !self.is_permitted(&command, start) {
-            return Ok(texts::administrators_only(language, &start.user));
+            return Ok(texts::administrators_only(
+                language,
+                &start.principal.user(),
+            ));
         }
         let session = &start.session;
         let conversations = self.store().conversations();
@@ -260,7 +262,7 @@ impl Agent {
                 let persona = self.store().personas().answering(&conversation).await?;
                 let cancel = Cancel::default();
                 let asker = Asker {
-                    user: &start.user,
+                    principal: &start.principal,
                     cancel: &cancel,
                 };
                 let done = self.compact(&conversation, persona.as_ref(), asker).await?;
@@ -290,8 +292,7 @@ impl Agent {
                 decision,
                 always,
             } => {
-                // As the platform knows them: the same name may be somebody else elsewhere.
-                let who = format!("{}:{}", session.platform(), start.user);
+                let who = start.principal.to_string();
                 let gate = self.gate();
                 gate.answer_as(Some(&who), id, decision, always).await?;
                 Ok(texts::answered(language, decision == Decision::Allow).into())

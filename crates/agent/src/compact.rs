@@ -1,7 +1,9 @@
 //! Compaction: a long history is summarised by a row of its own. Nothing is deleted; later turns see
 //! the summary and what came after it.
 
-use callgate_contract::{Cancel, FinishReason, ModelMessage, ModelRequest, Origin, Part, Payer};
+use callgate_contract::{
+    Cancel, FinishReason, ModelMessage, ModelRequest, Origin, Part, Payer, Principal,
+};
 use callgate_store::{Conversation, NewMessage, Persona};
 use serde_json::json;
 
@@ -22,7 +24,7 @@ const KEPT: usize = 6;
 /// For whom it is done.
 #[derive(Clone, Copy)]
 pub(crate) struct Asker<'a> {
-    pub(crate) user: &'a str,
+    pub(crate) principal: &'a Principal,
     pub(crate) cancel: &'a Cancel,
 }
 
@@ -30,7 +32,7 @@ impl Asker<'_> {
     fn spender(self, conversation: &Conversation) -> Spender {
         Spender {
             session: conversation.session.clone(),
-            user: self.user.to_owned(),
+            principal: self.principal.clone(),
             conversation: Some(conversation.id),
             payer: Payer {
                 origin: Some(Origin::Builtin.to_string()),

@@ -6,7 +6,7 @@
 
 use callgate_contract::{
     Allowed, Cancel, FinishReason, JournalId, Mode, ModelError, ModelMessage, ModelRequest, Part,
-    Role, SessionKey, ToolCall, ToolChoice, TurnStop, Usage,
+    Principal, Role, SessionKey, ToolCall, ToolChoice, TurnStop, Usage,
 };
 use callgate_store::{Persona, StoreError, Turn};
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ pub struct Completion {
     /// The turn's id, so that its pieces can be named before it has begun.
     pub id: JournalId,
     pub session: SessionKey,
-    pub user: String,
+    pub principal: Principal,
     pub role: Role,
     /// Whose words come before the asker's; `None` adds none.
     pub persona: Option<Persona>,
@@ -104,7 +104,7 @@ impl Agent {
         let mode = self.mode_of(&asked).await?;
         let ask = TurnAsk {
             session: asked.session,
-            user: asked.user,
+            principal: asked.principal,
             role: asked.role,
             parts: Vec::new(),
             rows: Vec::new(),

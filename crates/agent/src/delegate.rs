@@ -85,7 +85,7 @@ impl Agent {
         let model = persona.model.clone().unwrap_or_default();
         let ask = TurnAsk {
             session: caller.session,
-            user: caller.user,
+            principal: caller.principal,
             role: caller.role,
             parts: vec![Part::text(query)],
             rows: Vec::new(),

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use callgate_contract::{Cancel, SessionKey};
+use callgate_contract::{Cancel, Principal, SessionKey};
 use callgate_store::Lease;
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, Semaphore, oneshot};
@@ -89,7 +89,7 @@ struct Running {
     /// So that `/stop` reaches it.
     cancel: Cancel,
     /// Whose further messages join it.
-    user: String,
+    principal: Principal,
 }
 
 impl LiveSession {
@@ -128,10 +128,10 @@ impl LiveSession {
     }
 
     /// While the guard lives, `/stop` reaches the turn and messages of its user join it.
-    pub(crate) fn runs(&self, cancel: &Cancel, user: &str) -> RunningTurn<'_> {
+    pub(crate) fn runs(&self, cancel: &Cancel, principal: &Principal) -> RunningTurn<'_> {
         *self.running.lock() = Some(Running {
             cancel: cancel.clone(),
-            user: user.to_owned(),
+            principal: principal.clone(),
         });
         RunningTurn(self)
     }
@@ -179,8 +179,8 @@ impl Agent {
     }
 
     /// Does a turn of this user run there? Whoever is part of it must not wait for it.
-    pub(crate) fn is_answering_to(&self, session: &SessionKey, user: &str) -> bool {
+    pub(crate) fn is_answering_to(&self, session: &SessionKey, principal: &Principal) -> bool {
         let running = self.sessions().running(session);
-        running.is_some_and(|turn| turn.user == user)
+        running.is_some_and(|turn| turn.principal == *principal)
     }
 }

@@ -16,7 +16,7 @@ use std::{
 };
 
 use callgate_contract::{
-    Caller, Cancel, ConversationId, Models, NamedModel, Payer, SessionKey, Usage,
+    Caller, Cancel, ConversationId, Models, NamedModel, Payer, Principal, SessionKey, Usage,
 };
 use callgate_store::{Charge, Expense, Scope};
 use jiff::{Timestamp, tz::TimeZone};
@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub(crate) struct Spender {
     pub(crate) session: SessionKey,
-    pub(crate) user: String,
+    pub(crate) principal: Principal,
     pub(crate) conversation: Option<ConversationId>,
     pub(crate) payer: Payer,
     /// Nobody wants the answer any more.
@@ -51,7 +51,7 @@ impl Spender {
     pub(crate) fn of(caller: &Caller) -> Self {
         Spender {
             session: caller.session.clone(),
-            user: caller.user.clone(),
+            principal: caller.principal.clone(),
             conversation: None,
             payer: caller.grant.budget.payer().clone(),
             stopped: caller.grant.budget.cancel().clone(),
@@ -72,12 +72,12 @@ impl Spender {
     fn limits(&self, agent: &Agent) -> Vec<Limit<'_>> {
         let budgets = agent.settings().budgets.clone();
         let since = midnight();
-        let (user, session, language) = (&self.user, &self.session, self.language);
+        let (principal, session, language) = (&self.principal, &self.session, self.language);
         let mut limits = vec![
             Limit {
                 key: "user_day",
                 language,
-                scope: Scope::User { user, since },
+                scope: Scope::User { principal, since },
                 allowance: budgets.user_day,
             },
             Limit {
@@ -180,7 +180,7 @@ impl Agent {
         let expense = Expense {
             turn: spender.payer.turn,
             session: spender.session.clone(),
-            user: spender.user.clone(),
+            principal: spender.principal.clone(),
             charge: spender.charge(model, usage),
         };
         if let Err(error) = self.store().costs().add(&expense).await {

@@ -41,7 +41,7 @@ use std::{
 
 use callgate_contract::{
     Caller, Cancel, Contribution, ConversationId, Grant, JournalId, Method, Mode, NamedModel, Part,
-    Role, SessionKey, TurnFacts, TurnStop, Usage,
+    Principal, Role, SessionKey, TurnFacts, TurnStop, Usage,
 };
 use callgate_store::{Lease, LogRow, Persona, Round, Run, Surroundings, TurnStart};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ use crate::{
 /// What a turn is asked to do.
 pub struct TurnAsk {
     pub session: SessionKey,
-    pub user: String,
+    pub principal: Principal,
     pub role: Role,
     /// What to answer.
     pub parts: Vec<Part>,

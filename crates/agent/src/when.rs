@@ -3,7 +3,7 @@
 
 mod patterns;
 
-use callgate_contract::{Part, SessionType};
+use callgate_contract::{Part, Principal, SessionType};
 use callgate_store::LogRow;
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +26,10 @@ pub struct AnswerWhen {
     pub probability: f64,
     /// The bot's own ids on its platforms: a mention of one is a mention of the bot.
     pub accounts: Vec<String>,
-    /// Only these users, if any are listed.
-    pub allow: Vec<String>,
-    /// Never these users.
-    pub block: Vec<String>,
+    /// Only these people, if any are listed.
+    pub allow: Vec<Principal>,
+    /// Never these.
+    pub block: Vec<Principal>,
 }
 
 impl Default for AnswerWhen {
@@ -67,11 +67,9 @@ impl AnswerWhen {
         let begins = |prefix: &&String| text.starts_with(prefix.as_str());
         let prefix = self.prefixes.iter().find(begins).cloned();
         let mentioned = row.mentioned || row.parts.iter().any(|part| self.is_meant(part));
-        let listed = |list: &[String]| {
-            let sender = row.sender.as_ref().map_or("", |sender| &sender.id);
-            list.iter().any(|id| id == sender)
-        };
-        let barred = listed(&self.block) || !self.allow.is_empty() && !listed(&self.allow);
+        let listed = |list: &[Principal]| list.contains(&row.principal());
+        let barred = !self.block.is_empty() && listed(&self.block)
+            || !self.allow.is_empty() && !listed(&self.allow);
         let wanted = self.private && row.session.kind() == SessionType::FriendMessage
             || self.mentioned && mentioned
             || prefix.is_some()
@@ -134,6 +132,7 @@ mod tests {
                 name: String::new(),
             }),
             sender_role: None,
+            sender_principal: None,
             mode: None,
             model: None,
             parts: vec![Part::text(text)],
@@ -155,7 +154,7 @@ mod tests {
         let rules = AnswerWhen {
             prefixes: vec!["!".into()],
             names: vec!["小门".into()],
-            block: vec!["mallory".into()],
+            block: vec!["q:mallory".parse().unwrap()],
             ..AnswerWhen::default()
         };
         for (session, user, text, mentioned, chance, expected) in [
@@ -165,6 +164,8 @@ mod tests {
             (GROUP, "ann", "!hi", false, 0.9, true),
             (GROUP, "ann", "问问小门", false, 0.9, true),
             ("q:FriendMessage:1", "mallory", "!小门", true, 0.0, false),
+            // Of that name on another platform.
+            ("r:FriendMessage:1", "mallory", "!小门", true, 0.0, true),
         ] {
             let row = row(session, user, text, mentioned);
             assert_eq!(wants(&rules, &row, chance), expected, "{text} in {session}");
@@ -176,11 +177,17 @@ mod tests {
         assert!(wants(&sometimes, &row(GROUP, "ann", "hi", false), 0.4));
         assert!(!wants(&sometimes, &row(GROUP, "ann", "hi", false), 0.6));
         let invited = AnswerWhen {
-            allow: vec!["ann".into()],
+            allow: vec!["q:ann".parse().unwrap()],
             ..AnswerWhen::default()
         };
-        let uninvited = row("q:FriendMessage:1", "bob", "hi", true);
-        assert!(!wants(&invited, &uninvited, 0.0));
+        for (session, user, expected) in [
+            ("q:FriendMessage:1", "ann", true),
+            ("q:FriendMessage:1", "bob", false),
+            ("r:FriendMessage:1", "ann", false),
+        ] {
+            let row = row(session, user, "hi", true);
+            assert_eq!(wants(&invited, &row, 0.0), expected, "{user} in {session}");
+        }
     }
 
     #[test]

@@ -58,7 +58,8 @@ async fn set_timer(store: Store, call: Call, arguments: SetTimer) -> Result<Repl
         changes: vec![Change::SetTimer {
             id,
             session,
-            user: call.caller.user,
+            principal: call.caller.principal,
+            role: call.caller.role,
             due_at: due.as_millisecond(),
             text,
         }],

@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Cancel, SessionKey};
+use crate::{Cancel, Principal, Role, SessionKey};
 
 /// The side a call comes from; a method's [`crate::Exposure`] admits or refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -26,15 +26,6 @@ pub enum Surface {
     Remote,
     /// Plugin code on the trusted side.
     Plugin,
-}
-
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    User,
-    Operator,
 }
 
 /// The thing whose calls are journaled together: a run, a turn, or one direct call.
@@ -56,8 +47,8 @@ impl JournalId {
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub session: SessionKey,
-    /// The person at the root of the chain, also through sub-agents.
-    pub user: String,
+    /// Who stands at the root of the chain, also through sub-agents, with the role they have there.
+    pub principal: Principal,
     pub role: Role,
     pub surface: Surface,
     pub journal: JournalId,

@@ -10,6 +10,7 @@ mod message;
 mod method;
 mod model;
 mod peer;
+mod principal;
 mod progress;
 mod run;
 mod session;
@@ -17,7 +18,7 @@ mod spec;
 mod turn;
 mod value;
 
-pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Role, Surface};
+pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Surface};
 pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
 pub use media::media_type;
 pub use message::{Change, Message, Outbox, Part};
@@ -31,6 +32,7 @@ pub use model::{
     Models, NamedModel, Price, Shared, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use peer::{Peer, PeerMessage};
+pub use principal::{InvalidPrincipal, Principal, Role};
 pub use progress::{Onlooker, Progress};
 pub use run::{
     CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec, Sandbox,

@@ -11,7 +11,8 @@ pub use self::{
     points::Points,
 };
 use crate::{
-    BoxFuture, ConversationId, JournalId, Mode, ModelReply, ModelRequest, Part, SessionKey,
+    BoxFuture, ConversationId, JournalId, Mode, ModelReply, ModelRequest, Part, Principal,
+    SessionKey,
 };
 
 /// The turn a listener hears of.
@@ -21,6 +22,8 @@ pub struct TurnFacts {
     pub session: SessionKey,
     pub conversation: Option<ConversationId>,
     pub user: String,
+    /// Whose turn it is.
+    pub principal: Principal,
     pub mode: Mode,
     pub model: String,
     pub depth: u8,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{BoxFuture, SessionKey};
+use crate::{BoxFuture, Principal, Role, SessionKey};
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -97,12 +97,14 @@ pub enum Change {
         session: SessionKey,
         text: String,
     },
-    /// At its time the text arrives in the session as a message from `user`.
+    /// At its time the text arrives in the session as a message from whoever set it, with the role they
+    /// had then.
     SetTimer {
         /// Chosen by the method, so that it can tell its caller before the change is made.
         id: Uuid,
         session: SessionKey,
-        user: String,
+        principal: Principal,
+        role: Role,
         /// Milliseconds since 1970.
         due_at: i64,
         text: String,

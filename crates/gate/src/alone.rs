@@ -41,7 +41,7 @@ fn start(caller: &Caller) -> RunStart {
     RunStart {
         id: caller.journal,
         session: caller.session.clone(),
-        user: caller.user.clone(),
+        principal: caller.principal.clone(),
         role: caller.role,
         surface: caller.surface,
         code: None,

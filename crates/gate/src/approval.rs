@@ -66,7 +66,7 @@ impl Gate {
             journal: intent.journal,
             sequence: intent.sequence,
             session: caller.session.clone(),
-            user: caller.user.clone(),
+            user: caller.principal.user().into_owned(),
             method: entry.full_name.clone(),
             arguments: view(&written::labelled(arguments), Purpose::Read).unwrap_or_default(),
         };

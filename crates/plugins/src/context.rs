@@ -43,7 +43,7 @@ impl Contexts {
             return Ok(facts);
         }
         let speaker = KnownSpeaker {
-            id: caller.user.clone(),
+            id: caller.principal.user().into_owned(),
             name: None,
             role: Some(caller.role),
         };
@@ -78,10 +78,7 @@ impl Contexts {
                 known.unwrap_or_else(|| speaker.id.clone())
             }
         };
-        let role = match speaker.role {
-            Some(Role::Operator) => "operator",
-            _ => "user",
-        };
+        let role = speaker.role.unwrap_or(Role::Member).to_plugins();
         let persona = self.persona(session).await?;
         Ok(dict(vec![
             ("session", text(session.to_string())),

@@ -13,7 +13,8 @@ use std::{
 };
 
 use callgate_contract::{
-    Allowed, Budget, Caller, Grant, JournalId, Onlooker, Role, SessionKey, SessionType, Surface,
+    Allowed, Budget, Caller, Grant, JournalId, Onlooker, Principal, Role, SessionKey, SessionType,
+    Surface,
 };
 use parking_lot::Mutex;
 use tracing::Span;
@@ -179,8 +180,8 @@ impl Identities {
         Caller {
             // Invariant: the last of the three is a valid key.
             session: session.unwrap_or_else(|| unreachable!("a constant session key")),
-            user: format!("plugin:{name}"),
-            role: Role::User,
+            principal: Principal::Plugin(name.to_owned()),
+            role: Role::Member,
             surface: Surface::Plugin,
             journal: JournalId::fresh(),
             depth: 0,
@@ -216,7 +217,7 @@ mod tests {
     fn caller() -> Caller {
         Caller {
             session: "cli:FriendMessage:u1".parse().unwrap(),
-            user: "u1".to_owned(),
+            principal: "cli:u1".parse().unwrap(),
             role: Role::Operator,
             surface: Surface::Code,
             journal: JournalId::fresh(),
@@ -231,7 +232,7 @@ mod tests {
         let issued = identities.issue(&caller(), Onlooker::new(|_| ()), &Span::none());
         let token = issued.bytes();
         let acting = identities.resolve(Some(&token), "a.b");
-        assert_eq!(acting.caller.user, "u1");
+        assert_eq!(acting.caller.principal.user(), "u1");
         assert_eq!(
             (acting.caller.role, acting.caller.depth),
             (Role::Operator, 2)
@@ -244,8 +245,8 @@ mod tests {
         assert!(later.progress.is_nobody(), "its call is answered");
         let later = later.caller.clone();
         assert_eq!(
-            (later.user.as_str(), later.role),
-            ("plugin:a.b", Role::User)
+            (later.principal.user().as_ref(), later.role),
+            ("plugin:a.b", Role::Member)
         );
         assert_eq!(later.session, caller().session);
         for unknown in [None, Some(b"short".as_slice()), Some(&[7; 16])] {
@@ -264,6 +265,6 @@ mod tests {
         while spend("a.greedy") {}
         assert!(spend("a.modest"));
         let modest = identities.resolve(None, "a.modest");
-        assert_eq!(modest.caller.user, "plugin:a.modest");
+        assert_eq!(modest.caller.principal.user(), "plugin:a.modest");
     }
 }

@@ -11,7 +11,8 @@ use std::{
 
 use callgate_contract::{
     Arguments, ArrivalFacts, BoxFuture, Caller, Contribution, Grant, JournalId, Listener,
-    MethodError, Part, Points, Role, SessionKey, Surface, TurnFacts, Value, Verdict, json,
+    MethodError, Part, Points, Principal, Role, SessionKey, Surface, TurnFacts, Value, Verdict,
+    json,
 };
 use serde_json::{Value as Json, json};
 use tokio::time::timeout;
@@ -60,7 +61,7 @@ impl PluginListener {
         let Some(context) = self.context(&message.session, speaker, None).await else {
             return Verdict::Pass;
         };
-        let caller = caller(&message.session, &message.user, message.role);
+        let caller = caller(&message.session, &message.principal, message.role);
         let words = words(&message.parts);
         let mut verdict = Verdict::Pass;
         if self.is_shunned(message).await {
@@ -114,7 +115,7 @@ impl PluginListener {
         let facts = json!({
             "off": inner.map(|inner| inner.switches.off_in(&message.session)).unwrap_or_default(),
             "row": message.row,
-            "role": message.role,
+            "role": message.role.to_plugins(),
             "wake": message.mentioned || message.prefix.is_some(),
             "wanted": message.wanted,
             "obeyed": message.obeyed,
@@ -216,7 +217,7 @@ impl PluginListener {
             let Some(context) = context.clone() else {
                 return contribution;
             };
-            let caller = caller(&turn.session, &turn.user, Role::User);
+            let caller = caller(&turn.session, &turn.principal, Role::Member);
             let asked = vec![("context".to_owned(), context)];
             let answer = hearer.worker.ask("collect", asked, Some(&caller));
             match timeout(COLLECT, answer).await {
@@ -253,7 +254,7 @@ impl PluginListener {
             };
             let mut asked = vec![("context".to_owned(), context)];
             asked.extend(more.clone());
-            let caller = caller(session, "", Role::User);
+            let caller = caller(session, &Principal::System, Role::Member);
             match hearer.worker.ask(step, asked, Some(&caller)).await {
                 Ok(answer) => verdict = verdict.max(signal(&described(&answer))),
                 Err(error) => {
@@ -381,10 +382,10 @@ fn data(json: Json) -> Value {
 }
 
 /// A message's handlers act for its sender, with a budget of their own.
-fn caller(session: &SessionKey, user: &str, role: Role) -> Caller {
+fn caller(session: &SessionKey, principal: &Principal, role: Role) -> Caller {
     Caller {
         session: session.clone(),
-        user: user.to_owned(),
+        principal: principal.clone(),
         role,
         surface: Surface::Plugin,
         journal: JournalId::fresh(),

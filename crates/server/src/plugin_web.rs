@@ -15,7 +15,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{any, post},
 };
-use callgate_contract::Role;
 use callgate_service::{Capability, PluginWebError, Visit, Webhook};
 use callgate_store::KeyHandle;
 use hyper::upgrade::OnUpgrade;
@@ -271,10 +270,7 @@ fn identified(headers: &mut HeaderMap, access: &Access) {
     if let Ok(user) = HeaderValue::from_str(&access.principal().user()) {
         headers.insert(USER, user);
     }
-    let role = match access.principal().role() {
-        Role::Operator => "operator",
-        Role::User => "user",
-    };
+    let role = access.principal().role().to_plugins();
     headers.insert(ROLE, HeaderValue::from_static(role));
 }
 

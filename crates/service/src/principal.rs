@@ -38,14 +38,24 @@ impl Principal {
         if self.capabilities().holds(Capability::Operator) {
             Role::Operator
         } else {
-            Role::User
+            Role::Member
+        }
+    }
+
+    /// Who acts in what they ask for: themselves, or the person on whose behalf an operator asks.
+    pub fn acting(&self, session: &SessionKey, user: Option<&str>) -> callgate_contract::Principal {
+        match user {
+            Some(user) if user != self.user() => {
+                callgate_contract::Principal::person(session, user)
+            }
+            _ => self.into(),
         }
     }
 
     /// As whom they speak where nobody is named.
     pub fn user(&self) -> String {
         match (self, self.role()) {
-            (Principal::Key(key), Role::User) => format!("key-{}", key.id),
+            (Principal::Key(key), Role::Member) => format!("key-{}", key.id),
             _ => OPERATOR.to_owned(),
         }
     }
@@ -66,5 +76,14 @@ impl Principal {
         };
         let session = SessionKey::new(platform, SessionType::FriendMessage, &self.user());
         session.map_err(ServiceError::internal)
+    }
+}
+
+impl From<&Principal> for callgate_contract::Principal {
+    fn from(principal: &Principal) -> Self {
+        match (principal, principal.role()) {
+            (_, Role::Operator) | (Principal::Terminal, _) => Self::Operator,
+            (Principal::Key(key), _) => Self::Key(key.id.clone()),
+        }
     }
 }

@@ -338,15 +338,15 @@ impl Service {
     pub(crate) fn caller(
         &self,
         session: SessionKey,
-        user: String,
+        (principal, role): (callgate_contract::Principal, Role),
         surface: Surface,
         journal: JournalId,
     ) -> Caller {
         let budget = Budget::new(self.config().limits().calls, MESSAGES);
         Caller {
             session,
-            user,
-            role: Role::Operator,
+            principal,
+            role,
             surface,
             journal,
             depth: 0,

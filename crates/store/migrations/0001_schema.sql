@@ -48,6 +48,8 @@ CREATE TABLE log (
     sender_name {bytes},
     -- When it came in; NULL for what no person sent.
     sender_role TEXT,
+    -- NULL for the account `sender` on the session's platform.
+    sender_principal TEXT,
     -- The platform's own id of the message; NULL where it has none.
     message_id TEXT,
     hidden BIGINT NOT NULL DEFAULT 0,
@@ -132,6 +134,8 @@ CREATE TABLE turn (
     id {bytes} NOT NULL PRIMARY KEY,
     session TEXT NOT NULL,
     conversation {bytes},
+    -- Who acts; `user_name` is what people and plugins call them by.
+    principal TEXT NOT NULL,
     user_name TEXT NOT NULL,
     role TEXT NOT NULL,
     mode TEXT NOT NULL,
@@ -160,7 +164,7 @@ CREATE INDEX turn_open ON turn (id) WHERE stop IS NULL;
 CREATE INDEX turn_by_session ON turn (session, id);
 CREATE INDEX turn_by_conversation ON turn (conversation, id) WHERE conversation IS NOT NULL;
 CREATE INDEX turn_by_parent ON turn (parent) WHERE parent IS NOT NULL;
-CREATE INDEX turn_by_time ON turn (started_at, user_name);
+CREATE INDEX turn_by_time ON turn (started_at, principal);
 
 -- What models were asked and what it cost, one row for each request, whoever made it. The rounds of turns
 -- are here with their words; the row outlives them, and then holds no words of anybody but those that
@@ -172,6 +176,7 @@ CREATE TABLE model_request (
     -- Which round of the turn; NULL for what its methods asked for, and once the round is forgotten.
     round BIGINT,
     session TEXT NOT NULL,
+    principal TEXT NOT NULL,
     user_name TEXT NOT NULL,
     -- Whose method asked, and which; NULL for a turn's own rounds.
     origin TEXT,
@@ -205,7 +210,7 @@ CREATE UNIQUE INDEX model_request_by_round ON model_request (turn, round) WHERE 
 CREATE INDEX model_request_by_turn ON model_request (turn) WHERE turn IS NOT NULL AND round IS NULL;
 CREATE INDEX model_request_sharing ON model_request (turn) WHERE shared IS NOT NULL;
 CREATE INDEX model_request_by_time ON model_request (asked_at);
-CREATE INDEX model_request_by_user ON model_request (user_name, asked_at);
+CREATE INDEX model_request_by_principal ON model_request (principal, asked_at);
 CREATE INDEX model_request_by_session ON model_request (session, asked_at);
 
 -- What listeners made of something on its way, where they changed it.
@@ -220,6 +225,7 @@ CREATE TABLE altered (
 CREATE TABLE run (
     journal {bytes} NOT NULL PRIMARY KEY,
     session TEXT NOT NULL,
+    principal TEXT NOT NULL,
     user_name TEXT NOT NULL,
     role TEXT NOT NULL,
     surface TEXT NOT NULL,
@@ -337,6 +343,9 @@ CREATE TABLE timer (
     id {bytes} NOT NULL PRIMARY KEY,
     session TEXT NOT NULL,
     user_name TEXT NOT NULL,
+    -- Who set it, with the role they had then; NULL for a plugin's own.
+    principal TEXT,
+    role TEXT,
     due_at BIGINT NOT NULL,
     text {bytes} NOT NULL,
     created_at BIGINT NOT NULL,

@@ -110,9 +110,9 @@ impl Capsules<'_> {
                 let request = round.request.as_ref().map(ToString::to_string);
                 let reply = round.answer.as_ref().map(|answer| answer.reply.to_string());
                 let put = tx.writes_one(
-                    "INSERT INTO model_request (turn, round, session, user_name, model, request,
+                    "INSERT INTO model_request (turn, round, session, principal, user_name, model, request,
                                                 asked_at, attempts, reply, reply_hash, answered_at)
-                     SELECT id, ?2, session, user_name, model, ?3, ?4, ?5, ?6, ?7, ?8
+                     SELECT id, ?2, session, principal, user_name, model, ?3, ?4, ?5, ?6, ?7, ?8
                      FROM turn WHERE id = ?1",
                     parameters![
                         turn,

@@ -37,14 +37,16 @@ pub(crate) fn apply(
             Change::SetTimer {
                 id,
                 session,
-                user,
+                principal,
+                role,
                 due_at,
                 text,
             } => {
                 let timer = NewTimer {
                     id: *id,
                     session: session.clone(),
-                    user: user.clone(),
+                    principal: principal.clone(),
+                    role: *role,
                     due_at: crate::row::read_time(*due_at)?,
                     text: text.clone(),
                 };

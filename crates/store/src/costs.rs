@@ -1,7 +1,7 @@
 //! What models cost: a row for each request to one, and sums of these. A price that was not known is
 //! counted as such, never as nothing.
 
-use callgate_contract::{JournalId, SessionKey, Usage};
+use callgate_contract::{JournalId, Principal, SessionKey, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct Expense {
     /// The turn it was made in or for, where there is one.
     pub turn: Option<JournalId>,
     pub session: SessionKey,
-    pub user: String,
+    pub principal: Principal,
     pub charge: Charge,
 }
 
@@ -220,12 +220,12 @@ fn insert(tx: &mut dyn Tx, expense: &Expense) -> Result<(), StoreError> {
     tx.execute(
         "INSERT INTO model_request (turn, session, user_name, origin, method, model, asked_at,
                                     attempts, answered_at, tokens_in, cached, written, tokens_out,
-                                    reasoning, money)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                    reasoning, money, principal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         parameters![
             expense.turn,
             expense.session.to_string(),
-            expense.user,
+            expense.principal.user().as_ref(),
             charge.origin,
             charge.method,
             charge.model,
@@ -236,6 +236,7 @@ fn insert(tx: &mut dyn Tx, expense: &Expense) -> Result<(), StoreError> {
             usage.tokens_out,
             usage.reasoning,
             usage.money,
+            expense.principal.to_string(),
         ],
     )?;
     Ok(())

@@ -3,7 +3,7 @@
 
 mod find;
 
-use callgate_contract::{JournalId, Mode, Part, Role, SessionKey};
+use callgate_contract::{JournalId, Mode, Part, Principal, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -50,6 +50,8 @@ pub struct Incoming {
 pub struct Reception {
     /// The sender's, where known: after a restart nobody can tell by which way a message came.
     pub role: Option<Role>,
+    /// Who sent it; `None` for the sender's account on the session's platform.
+    pub principal: Option<Principal>,
     /// Listeners deal with it first: no turn takes it along before they have spoken.
     pub offered: bool,
     /// The sender's wish, in place of what the session would choose.
@@ -68,6 +70,9 @@ pub struct LogRow {
     /// The sender's when it came in, where that was known.
     #[serde(skip)]
     pub sender_role: Option<Role>,
+    /// Who sent it; `None` for the sender's account on the session's platform.
+    #[serde(skip)]
+    pub sender_principal: Option<Principal>,
     /// In which mode and by which model its sender wants it answered.
     #[serde(skip)]
     pub mode: Option<Mode>,
@@ -84,6 +89,15 @@ pub struct LogRow {
     pub turn: Option<JournalId>,
     /// The beginning of an answer that was stopped, or broke off.
     pub unfinished: bool,
+}
+
+impl LogRow {
+    /// Who sent it.
+    pub fn principal(&self) -> Principal {
+        let account = || self.sender.as_ref().map_or("", |sender| &sender.id);
+        let known = self.sender_principal.clone();
+        known.unwrap_or_else(|| Principal::person(&self.session, account()))
+    }
 }
 
 /// What [`Log::append_incoming`] found.
@@ -414,10 +428,13 @@ pub(crate) fn insert_incoming(
     holder: Option<Uuid>,
 ) -> Result<Arrival, StoreError> {
     let (session, now) = (incoming.session.to_string(), row::now());
+    let usual = Principal::person(&incoming.session, incoming.sender.id.as_str());
+    let principal = reception.principal.filter(|principal| *principal != usual);
     let id: Option<i64> = tx.scalar(
         "INSERT INTO log (session, role, parts, written_at, sender, sender_name, message_id,
-                          hidden, mentioned, sender_role, dismissed, offered, holder, mode, model)
-         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13)
+                          hidden, mentioned, sender_role, dismissed, offered, holder, mode, model,
+                          sender_principal)
+         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14)
          ON CONFLICT (session, message_id) WHERE message_id IS NOT NULL DO NOTHING RETURNING id",
         parameters![
             session,
@@ -433,6 +450,7 @@ pub(crate) fn insert_incoming(
             holder,
             reception.mode.map(row::word).transpose()?,
             reception.model,
+            principal.as_ref().map(Principal::to_string),
         ],
     )?;
     let Some(id) = id else {
@@ -450,6 +468,7 @@ pub(crate) fn insert_incoming(
             role: LogRole::User,
             sender: Some(incoming.sender),
             sender_role: reception.role,
+            sender_principal: principal,
             mode: reception.mode,
             model: reception.model,
             parts: incoming.parts,
@@ -468,6 +487,7 @@ pub(crate) fn read(row: &Row) -> Result<LogRow, StoreError> {
     let sender: Option<String> = get(row, "sender")?;
     let name: Option<Vec<u8>> = get(row, "sender_name")?;
     let role: Option<String> = get(row, "sender_role")?;
+    let principal: Option<String> = get(row, "sender_principal")?;
     let mode: Option<String> = get(row, "mode")?;
     Ok(LogRow {
         id: get(row, "id")?,
@@ -481,6 +501,9 @@ pub(crate) fn read(row: &Row) -> Result<LogRow, StoreError> {
             (None, _) => None,
         },
         sender_role: role.map(|role| row::read_word("role", role)).transpose()?,
+        sender_principal: principal
+            .map(|principal| row::read_word("principal", principal))
+            .transpose()?,
         mode: mode.map(|mode| row::read_word("mode", mode)).transpose()?,
         model: get(row, "model")?,
         parts: row::read_json("parts", &get::<String>(row, "parts")?)?,

@@ -5,7 +5,7 @@ mod plugin;
 
 pub use plugin::PluginTimer;
 
-use callgate_contract::{Part, SessionKey};
+use callgate_contract::{Part, Principal, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -35,7 +35,9 @@ pub enum TimerState {
 pub struct NewTimer {
     pub id: Uuid,
     pub session: SessionKey,
-    pub user: String,
+    /// Whose message it will be, and the role it will have.
+    pub principal: Principal,
+    pub role: Role,
     pub due_at: Timestamp,
     pub text: String,
 }
@@ -139,8 +141,14 @@ fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow
          WHERE id = ?1 AND flavour IS NULL AND state = 'waiting' RETURNING *",
         parameters![id],
     )?;
-    let Some(timer) = fired.as_ref().map(read).transpose()? else {
+    let Some(fired) = fired else {
         return Ok(None);
+    };
+    let timer = read(&fired)?;
+    let reception = Reception {
+        role: Some(row::read_word("role", get(&fired, "role")?)?),
+        principal: Some(row::read_word("principal", get(&fired, "principal")?)?),
+        ..Reception::default()
     };
     let incoming = Incoming {
         session: timer.session,
@@ -153,7 +161,7 @@ fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow
         hidden: false,
         mentioned: true,
     };
-    let arrival = log::insert_incoming(tx, incoming, Reception::default(), holder)?;
+    let arrival = log::insert_incoming(tx, incoming, reception, holder)?;
     crash_point("timer.before_fire_commit");
     Ok(Some(arrival.row))
 }
@@ -165,12 +173,14 @@ pub(crate) fn set(tx: &mut dyn Tx, timer: &NewTimer) -> Result<(), StoreError> {
         length => return Err(StoreError::TimerSize { length }),
     }
     tx.execute(
-        "INSERT INTO timer (id, session, user_name, due_at, text, created_at, state)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'waiting') ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO timer (id, session, user_name, principal, role, due_at, text, created_at, state)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'waiting') ON CONFLICT (id) DO NOTHING",
         parameters![
             timer.id,
             timer.session.to_string(),
-            timer.user,
+            timer.principal.user().as_ref(),
+            timer.principal.to_string(),
+            row::word(timer.role)?,
             timer.due_at.as_millisecond(),
             timer.text.as_bytes(),
             row::now(),

@@ -211,14 +211,15 @@ fn insert(
 ) -> Result<(), StoreError> {
     let inserted = tx.writes_one(
         "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
-                           methods, parent, depth, plan, started_at, holder, leased)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                           methods, parent, depth, plan, started_at, holder, leased, principal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+                 ?16)
          ON CONFLICT (id) DO NOTHING",
         parameters![
             turn.id,
             turn.session.to_string(),
             turn.conversation,
-            turn.user,
+            turn.principal.user().as_ref(),
             row::word(turn.role)?,
             row::word(turn.mode)?,
             turn.model,
@@ -230,6 +231,7 @@ fn insert(
             row::now(),
             holder,
             leased,
+            turn.principal.to_string(),
         ],
     )?;
     inserted.then_some(()).ok_or(StoreError::TurnBegun(turn.id))
@@ -279,9 +281,9 @@ fn write_request(
     columns: &RequestColumns,
 ) -> Result<Option<i64>, StoreError> {
     tx.scalar(
-        "INSERT INTO model_request (turn, round, session, user_name, model, request, splices,
-                                    shared, asked_at, attempts)
-         SELECT id, ?2, session, user_name, model, ?3, ?4, ?5, ?6, 1 FROM turn WHERE id = ?1
+        "INSERT INTO model_request (turn, round, session, principal, user_name, model, request,
+                                    splices, shared, asked_at, attempts)
+         SELECT id, ?2, session, principal, user_name, model, ?3, ?4, ?5, ?6, 1 FROM turn WHERE id = ?1
          ON CONFLICT (turn, round) WHERE round IS NOT NULL
          DO UPDATE SET request = excluded.request, splices = excluded.splices,
              shared = COALESCE(model_request.shared, excluded.shared),

@@ -1,7 +1,7 @@
 //! [`TurnTrigger`]: why a turn begins, and its beginning: under the session's lease it takes every message
 //! that waits, and persona, mode and model are chosen.
 
-use callgate_contract::{Cancel, ConversationId, Mode, Part, Role, SessionKey};
+use callgate_contract::{Cancel, ConversationId, Mode, Part, Principal, Role, SessionKey};
 use callgate_store::{Conversation, Lease, LogRow, Persona, Surroundings};
 
 use super::{Arrived, Override};
@@ -15,7 +15,7 @@ use crate::{
 /// Why a turn begins.
 pub(crate) struct TurnTrigger {
     session: SessionKey,
-    user: String,
+    principal: Principal,
     role: Role,
     /// There is no turn unless this row waits still.
     waits: Option<i64>,
@@ -34,10 +34,10 @@ pub(crate) struct TurnTrigger {
 }
 
 impl TurnTrigger {
-    pub(crate) fn new(session: SessionKey, user: String, role: Role) -> Self {
+    pub(crate) fn new(session: SessionKey, principal: Principal, role: Role) -> Self {
         TurnTrigger {
             session,
-            user,
+            principal,
             role,
             waits: None,
             reserved: None,
@@ -64,9 +64,7 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
-        let sender = row.sender.as_ref();
-        let user = sender.map_or_else(String::new, |sender| sender.id.clone());
-        let mut trigger = TurnTrigger::new(row.session.clone(), user, role);
+        let mut trigger = TurnTrigger::new(row.session.clone(), row.principal(), role);
         trigger.waits = Some(row.id);
         trigger.watch = watch;
         self.answer_on(trigger).await
@@ -90,7 +88,7 @@ impl Agent {
             waiting.retain(|waiting| waiting.id != row.id);
         }
         self.narrow(&mut trigger, &waiting);
-        let _running = session.runs(&trigger.cancel, &trigger.user);
+        let _running = session.runs(&trigger.cancel, &trigger.principal);
         let ask = self.ask_for(trigger, waiting).await?;
         let report = self.turn_under(lease, ask).await?;
         Ok(Arrived::Turn(report))
@@ -102,8 +100,7 @@ impl Agent {
         for row in waiting.iter().chain(&trigger.reserved) {
             let role = self.role_at_arrival(row);
             if role < trigger.role {
-                let sender = row.sender.as_ref();
-                trigger.user = sender.map_or_else(String::new, |sender| sender.id.clone());
+                trigger.principal = row.principal();
                 trigger.role = role;
             }
         }
@@ -122,7 +119,7 @@ impl Agent {
     ) -> Result<TurnAsk, TurnError> {
         let session = trigger.session;
         let asker = Asker {
-            user: &trigger.user,
+            principal: &trigger.principal,
             cancel: &trigger.cancel,
         };
         let asked = match trigger.conversation {
@@ -154,9 +151,10 @@ impl Agent {
         let (mode, model) = self
             .chosen(&session, persona.as_ref(), trigger.overrule)
             .await?;
-        let senders = waiting.iter().rev().filter_map(|row| row.sender.as_ref());
-        let mut senders = senders.filter(|sender| sender.id == trigger.user);
-        let nickname = senders.next().map(|sender| sender.name.clone());
+        let mut own = waiting.iter().rev();
+        let newest = own.find(|row| row.principal() == trigger.principal);
+        let nickname = newest.and_then(|row| row.sender.as_ref());
+        let nickname = nickname.map(|sender| sender.name.clone());
         let mut rows: Vec<i64> = waiting.iter().map(|row| row.id).collect();
         rows.extend(trigger.reserved.as_ref().map(|row| row.id));
         let mut said = waiting;
@@ -167,7 +165,7 @@ impl Agent {
         parts.extend(trigger.prompt.unwrap_or_default());
         Ok(TurnAsk {
             session,
-            user: trigger.user,
+            principal: trigger.principal,
             role: trigger.role,
             parts,
             rows,

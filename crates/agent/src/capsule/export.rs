@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use callgate_contract::{Caller, Grant, JournalId, Role, SessionKey, Surface};
+use callgate_contract::{Caller, Grant, JournalId, Principal, Role, SessionKey, Surface};
 use callgate_gate::Gate;
 use callgate_store::{NewPersona, Store, Turn, WrittenRow};
 use jiff::Timestamp;
@@ -185,8 +185,8 @@ fn methods(
     for surface in [Surface::Code, Surface::ToolCall] {
         let caller = Caller {
             session: session.clone(),
-            user: String::new(),
-            role: Role::User,
+            principal: Principal::System,
+            role: Role::Member,
             surface,
             journal: JournalId::NONE,
             depth: 0,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use callgate_contract::{
-    Allowed, Binding, Effect, Exposure, JournalId, Kind, Method, MethodInfo, Origin, SessionKey,
+    Allowed, Binding, Effect, Exposure, JournalId, Kind, Method, MethodInfo, Origin, Principal,
+    SessionKey,
 };
 use callgate_store::{
     Answer, CallIntent, CallOutcome, LogRow, RecordedCall, Round, Run, RunStart, Success, Tail,
@@ -111,6 +112,7 @@ impl LogRecord {
                 role: self.role,
                 sender: self.sender.clone(),
                 sender_role: None,
+                sender_principal: None,
                 mode: None,
                 model: None,
                 parts: self.parts.clone(),
@@ -144,7 +146,7 @@ impl TurnRecord {
         TurnRecord {
             id: start.id,
             conversation: start.conversation,
-            user: start.user,
+            user: start.principal.user().into_owned(),
             role: start.role,
             mode: start.mode,
             model: start.model,
@@ -172,7 +174,7 @@ impl TurnRecord {
             id: self.id,
             session: session.clone(),
             conversation: self.conversation,
-            user: self.user.clone(),
+            principal: Principal::person(session, self.user.as_str()),
             role: self.role,
             mode: self.mode,
             model: self.model.clone(),
@@ -224,7 +226,7 @@ impl RunRecord {
         let start = run.start;
         Some(RunRecord {
             id: start.id,
-            user: start.user,
+            user: start.principal.user().into_owned(),
             role: start.role,
             surface: start.surface,
             code: start.code?,
@@ -252,7 +254,7 @@ impl RunRecord {
         let start = RunStart {
             id: self.id,
             session: session.clone(),
-            user: self.user.clone(),
+            principal: Principal::person(session, self.user.as_str()),
             role: self.role,
             surface: self.surface,
             code: Some(self.code.clone()),

@@ -45,7 +45,7 @@ impl Agent {
         let parent = Parent::of(&caller, caller.grant.clone());
         let ask = TurnAsk {
             session: caller.session,
-            user: caller.user,
+            principal: caller.principal,
             role: caller.role,
             parts: Vec::new(),
             rows: Vec::new(),

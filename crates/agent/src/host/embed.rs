@@ -1,7 +1,8 @@
 //! `model_list` and `model_embed`: which models there are, and texts as vectors.
 
 use callgate_contract::{
-    Cancel, Effect, Embeddings, Kind, MethodError, ModelError, NamedModel, Payer, SessionKey, Value,
+    Cancel, Effect, Embeddings, Kind, MethodError, ModelError, NamedModel, Payer, Principal,
+    SessionKey, Value,
 };
 use callgate_gate::{Call, Function, method as made};
 use schemars::JsonSchema;
@@ -65,14 +66,14 @@ impl Agent {
     /// A vector for each text: asked for within the budgets of who pays, and on its account.
     pub async fn vectors(
         &self,
-        (session, user): (&SessionKey, &str),
+        (session, principal): (&SessionKey, &Principal),
         payer: Payer,
         model: &NamedModel,
         texts: Vec<String>,
     ) -> Result<Embeddings, NoVectors> {
         let spender = Spender {
             session: session.clone(),
-            user: user.to_owned(),
+            principal: principal.clone(),
             conversation: None,
             payer,
             stopped: Cancel::default(),
@@ -117,7 +118,7 @@ impl Agent {
             MethodError::new("no such model makes embeddings: configure models.embedding")
         })?;
         let caller = &call.caller;
-        let who = (&caller.session, caller.user.as_str());
+        let who = (&caller.session, &caller.principal);
         let payer = caller.grant.budget.payer().clone();
         let made = self.vectors(who, payer, model, texts.input).await;
         let made = made.map_err(failed)?;

@@ -147,7 +147,7 @@ impl Agent {
         let parent = Parent::of(&caller, grant);
         let ask = TurnAsk {
             session,
-            user: caller.user,
+            principal: caller.principal,
             role: caller.role,
             parts: Vec::new(),
             rows: Vec::new(),
@@ -197,7 +197,7 @@ impl Agent {
         if row.is_some() && !self.settings().debounce.is_zero() {
             tokio::time::sleep(self.settings().debounce).await;
         }
-        if self.is_answering_to(&session, &caller.user) {
+        if self.is_answering_to(&session, &caller.principal) {
             if let Some(row) = row {
                 self.store().log().release(&row).await.map_err(failed)?;
                 self.answer_later(row);
@@ -205,7 +205,7 @@ impl Agent {
             return value(json!({"joined": true}));
         }
         let request = asked.request;
-        let mut trigger = TurnTrigger::new(session.clone(), caller.user.clone(), caller.role);
+        let mut trigger = TurnTrigger::new(session.clone(), caller.principal.clone(), caller.role);
         let answered = row.as_ref().map(|row| row.id);
         let wished = answered.and_then(|id| self.sessions().wishes.wished(&session, id));
         if let Some(wished) = wished {

@@ -136,7 +136,7 @@ impl Agent {
             Verdict::Pass | Verdict::Hide => push.trigger,
         };
         if triggers {
-            let mut trigger = TurnTrigger::new(session, call.caller.user, call.caller.role);
+            let mut trigger = TurnTrigger::new(session, call.caller.principal, call.caller.role);
             trigger.prompt = Some(vec![Part::text(push.text)]);
             trigger.watch = Watch::default();
             let agent = self.clone();

@@ -76,7 +76,7 @@ fn covers(scope: &Scope<'_>, spender: &Spender) -> bool {
     match scope {
         Scope::Turn(turn) => spender.payer.root == Some(*turn),
         Scope::Conversation(conversation) => spender.conversation == Some(*conversation),
-        Scope::User { user, .. } => spender.user == *user,
+        Scope::User { principal, .. } => spender.principal == **principal,
         Scope::Session { session, .. } => spender.session == **session,
         Scope::Everyone { .. } => true,
     }

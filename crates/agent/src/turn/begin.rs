@@ -82,7 +82,7 @@ impl Agent {
             id,
             session: ask.session,
             conversation: ask.conversation,
-            user: ask.user,
+            principal: ask.principal,
             role: ask.role,
             mode: ask.mode,
             model: self.models().choose(Some(&ask.model)).id.clone(),
@@ -191,7 +191,7 @@ impl Agent {
             .await?;
         newer.retain(|row| row.turn == Some(id));
         let cancel = Cancel::default();
-        let _running = live.runs(&cancel, &start.user);
+        let _running = live.runs(&cancel, &start.principal);
         let mut turn = Turn::new(self.clone(), start, persona, None, watch, cancel);
         turn.claim = Some(claim);
         turn.earlier.handed_over = plan.handed_over;
@@ -257,7 +257,8 @@ impl Turn {
             turn: start.id,
             session: start.session.clone(),
             conversation: start.conversation,
-            user: start.user.clone(),
+            user: start.principal.user().into_owned(),
+            principal: start.principal.clone(),
             mode: start.mode,
             model: model.id.clone(),
             depth: start.depth,
@@ -269,7 +270,7 @@ impl Turn {
         };
         let caller = Caller {
             session: start.session,
-            user: start.user,
+            principal: start.principal,
             role: start.role,
             surface,
             journal: start.id,

@@ -231,8 +231,9 @@ impl Turn {
                 text: &note.text,
             })
             .collect();
-        let sender = rows.iter().rev().filter_map(|row| row.sender.as_ref());
-        let mut sender = sender.filter(|sender| sender.id == self.facts.user);
+        let own = |row: &&LogRow| row.principal() == self.caller.principal;
+        let own = rows.iter().rev().filter(own);
+        let mut sender = own.filter_map(|row| row.sender.as_ref());
         Ok(runtime(&Runtime {
             now: &jiff::Zoned::now(),
             session: &self.facts.session,
@@ -281,8 +282,7 @@ impl Turn {
         let mut waiting = log.unanswered(&self.facts.session).await?;
         // Others wait for a turn of their own, and so does what came with less than this one may do.
         waiting.retain(|row| {
-            let sender = row.sender.as_ref();
-            sender.is_some_and(|sender| sender.id == self.facts.user)
+            row.principal() == self.caller.principal
                 && self.agent.role_at_arrival(row) >= self.caller.role
         });
         if !waiting.is_empty() {

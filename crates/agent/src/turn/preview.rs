@@ -1,7 +1,7 @@
 //! What a model would be asked if a turn began now: the same path as a real turn, up to the point
 //! where the model is asked. Nothing is asked, and nothing is written into log or conversation.
 
-use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Role, SessionKey, Shared};
+use callgate_contract::{Cancel, JournalId, Mode, ModelRequest, Principal, SessionKey, Shared};
 use callgate_store::{Persona, TurnStart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -18,14 +18,14 @@ pub struct Preview {
 }
 
 impl Agent {
-    /// For a message of `user`; messages that wait for an answer are answered in it.
+    /// For a message of `principal`; messages that wait for an answer are answered in it.
     pub async fn preview(
         &self,
         session: &SessionKey,
-        user: &str,
+        principal: Principal,
         overrule: Override,
     ) -> Result<Preview, TurnError> {
-        self.preview_with(session, user, overrule, None).await
+        self.preview_with(session, principal, overrule, None).await
     }
 
     /// The same with a persona in the place of the one that answers there, such as one that is
@@ -33,7 +33,7 @@ impl Agent {
     pub async fn preview_with(
         &self,
         session: &SessionKey,
-        user: &str,
+        principal: Principal,
         overrule: Override,
         instead: Option<Persona>,
     ) -> Result<Preview, TurnError> {
@@ -47,13 +47,13 @@ impl Agent {
             (None, Some(conversation)) => personas.answering(conversation).await?,
             (None, None) => Some(personas.default(Some(session)).await?),
         };
-        let role = overrule.role.unwrap_or(Role::User);
+        let role = overrule.role.unwrap_or_else(|| self.role_of(&principal));
         let (mode, model) = self.chosen(session, persona.as_ref(), overrule).await?;
         let start = TurnStart {
             id: JournalId::fresh(),
             session: session.clone(),
             conversation: current.map(|conversation| conversation.id),
-            user: user.to_owned(),
+            principal,
             role,
             mode,
             model,

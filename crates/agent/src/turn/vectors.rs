@@ -2,8 +2,8 @@
 //! one round, on record and paid for like any other; the vectors themselves are kept nowhere.
 
 use callgate_contract::{
-    Cancel, Embeddings, JournalId, Mode, ModelMessage, ModelReply, ModelRequest, Role, SessionKey,
-    TurnStop,
+    Cancel, Embeddings, JournalId, Mode, ModelMessage, ModelReply, ModelRequest, Principal, Role,
+    SessionKey, TurnStop,
 };
 use callgate_store::KeptRequest;
 
@@ -13,7 +13,7 @@ use crate::{Agent, NoVectors, Watch, language::Language, spending::Need, texts};
 /// What is asked.
 pub struct VectorsAsk {
     pub session: SessionKey,
-    pub user: String,
+    pub principal: Principal,
     pub role: Role,
     /// The id of a model that makes vectors.
     pub model: String,
@@ -27,7 +27,7 @@ impl Agent {
     pub async fn vectors_for(&self, asked: VectorsAsk) -> Result<Embeddings, NoVectors> {
         let ask = TurnAsk {
             session: asked.session,
-            user: asked.user,
+            principal: asked.principal,
             role: asked.role,
             parts: Vec::new(),
             rows: Vec::new(),

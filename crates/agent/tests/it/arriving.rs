@@ -373,7 +373,10 @@ async fn people_of_one_turn_are_told_apart_and_the_least_of_them_counts() {
     );
     let turns = stage.agent.store().turns();
     let turn = turns.list(&session(), 1).await.unwrap().remove(0).start;
-    assert_eq!((turn.user.as_str(), turn.role), ("bob", Role::User));
+    assert_eq!(
+        (turn.principal.user().as_ref(), turn.role),
+        ("bob", Role::Member)
+    );
 }
 
 /// The same account can come by ways of different rights.
@@ -385,7 +388,7 @@ async fn what_came_with_less_joins_no_turn_that_may_more() {
     let model = model.calls(&[("look", "x")]).says("One.").says("Two.");
     let stage = Stage::new(home.open().await, model);
     let less = Override {
-        role: Some(Role::User),
+        role: Some(Role::Member),
         mode: Some(Mode::Tools),
         ..Override::default()
     };
@@ -426,5 +429,5 @@ async fn what_came_with_less_joins_no_turn_that_may_more() {
     }
     let turns = agent.store().turns().list(&session(), 2).await.unwrap();
     let roles: Vec<Role> = turns.into_iter().map(|turn| turn.start.role).collect();
-    assert_eq!(roles, [Role::Operator, Role::User]);
+    assert_eq!(roles, [Role::Operator, Role::Member]);
 }

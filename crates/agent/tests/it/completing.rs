@@ -13,8 +13,8 @@ fn asked(text: &str) -> Completion {
     Completion {
         id: JournalId::fresh(),
         session: session(),
-        user: "ann".into(),
-        role: Role::User,
+        principal: "cli:ann".parse().unwrap(),
+        role: Role::Member,
         persona: None,
         model: String::new(),
         methods: Allowed::All,

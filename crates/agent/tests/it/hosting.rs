@@ -94,8 +94,8 @@ impl Plugin {
 fn caller(depth: u8, budget: Budget) -> Caller {
     Caller {
         session: session(),
-        user: "ann".into(),
-        role: Role::User,
+        principal: "cli:ann".parse().unwrap(),
+        role: Role::Member,
         surface: Surface::Plugin,
         journal: JournalId::fresh(),
         depth,

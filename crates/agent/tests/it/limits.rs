@@ -343,7 +343,10 @@ async fn a_look_at_the_prompt_leaves_nothing_behind() {
             mode: Some(mode),
             ..Override::default()
         };
-        let preview = stage.agent.preview(&session(), "ann", overrule).await;
+        let preview = stage
+            .agent
+            .preview(&session(), "cli:ann".parse().unwrap(), overrule)
+            .await;
         assert!(!preview.unwrap().request.messages.is_empty());
     }
     assert_eq!(store.sessions().list().await.unwrap(), []);

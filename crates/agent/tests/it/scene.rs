@@ -140,8 +140,8 @@ pub fn coder(store: Store, policy: GatePolicy, ran: &Ran) -> Coder {
 pub fn caller() -> Caller {
     Caller {
         session: "cli:FriendMessage:ann".parse().unwrap(),
-        user: "ann".into(),
-        role: Role::User,
+        principal: "cli:ann".parse().unwrap(),
+        role: Role::Member,
         surface: Surface::Code,
         journal: JournalId::fresh(),
         depth: 0,

@@ -6,7 +6,9 @@ use std::sync::{
 };
 
 use callgate_builtins::Options;
-use callgate_contract::{Arguments, Caller, Grant, JournalId, Role, SessionKey, Surface, Value};
+use callgate_contract::{
+    Arguments, Caller, Grant, JournalId, Principal, Role, SessionKey, Surface, Value,
+};
 use callgate_gate::{CallError, Gate, GatePolicy, Outcome};
 use callgate_store::{Store, files::SessionFolders};
 use callgate_testkit::Home;
@@ -84,9 +86,9 @@ impl Scene {
 pub(crate) fn caller(session: &str) -> Caller {
     let session: SessionKey = session.parse().unwrap();
     Caller {
-        user: session.id().to_owned(),
+        principal: Principal::person(&session, session.id()),
         session,
-        role: Role::User,
+        role: Role::Member,
         surface: Surface::Code,
         journal: JournalId::fresh(),
         depth: 0,

@@ -82,7 +82,7 @@ async fn a_timer_outlives_the_process_and_arrives_in_its_session() {
         .unwrap()
         .try_into()
         .unwrap();
-    assert_eq!(timer.user, scene.caller.user);
+    assert_eq!(timer.user, scene.caller.principal.user());
     let row = reopened.timers().fire(timer.id).await.unwrap().unwrap();
     assert_eq!(
         (row.session, row.parts),

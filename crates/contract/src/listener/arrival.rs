@@ -1,6 +1,6 @@
 //! A message as listeners hear of it, and what they say is to become of it.
 
-use crate::{Part, Role, SessionKey};
+use crate::{Part, Principal, Role, SessionKey};
 
 /// A message that is in the log.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct ArrivalFacts {
     pub user: String,
     /// As the platform shows the user.
     pub name: String,
+    /// Who sent it, and their role.
+    pub principal: Principal,
     pub role: Role,
     pub parts: Vec<Part>,
     /// The platform's own id of the message.

@@ -33,7 +33,11 @@ async fn greet(call: Call, arguments: Greet) -> Result<String, MethodError> {
     let zone = arguments.zone.unwrap_or_default();
     Ok(format!(
         "{} greets {} {}x {zone} {:?} in call {}",
-        call.caller.user, arguments.name, arguments.times, arguments.tags, call.sequence
+        call.caller.principal.user(),
+        arguments.name,
+        arguments.times,
+        arguments.tags,
+        call.sequence
     ))
 }
 

@@ -55,8 +55,8 @@ impl Scene {
 pub(crate) fn caller(surface: Surface, grant: Grant) -> Caller {
     Caller {
         session: "cli:FriendMessage:ada".parse().unwrap(),
-        user: "ada".to_owned(),
-        role: Role::User,
+        principal: "cli:ada".parse().unwrap(),
+        role: Role::Member,
         surface,
         journal: JournalId::fresh(),
         depth: 0,

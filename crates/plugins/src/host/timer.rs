@@ -3,7 +3,9 @@
 
 use std::sync::Weak;
 
-use callgate_contract::{Effect, Kind, MethodError, SessionKey, SessionType, Value, codec};
+use callgate_contract::{
+    Effect, Kind, MethodError, Principal, Role, SessionKey, SessionType, Value, codec,
+};
 use callgate_gate::{Call, Function, method as function};
 use callgate_store::{NewTimer, PluginTimer, Store};
 use jiff::Timestamp;
@@ -77,9 +79,11 @@ pub(super) fn methods(store: &Store, plugins: &Weak<Inner>) -> Vec<Function> {
     };
     let (setting, listing, cancelling) = (at(), at(), at());
     vec![
-        function("timer_set", Kind::Tool, move |_: Call, new: CreateTimer| {
-            setting.clone().set(new)
-        })
+        function(
+            "timer_set",
+            Kind::Tool,
+            move |call: Call, new: CreateTimer| setting.clone().set(call, new),
+        )
         .doc("A text that arrives at its time, or a name that plugins are told; the timer's id."),
         function("timer_list", Kind::Tool, move |_: Call, of: TimerFilter| {
             listing.clone().list(of)
@@ -110,23 +114,33 @@ impl Timers {
         flavour.ok_or_else(|| failed("only plugins have timers of their own"))
     }
 
-    async fn set(self, new: CreateTimer) -> Result<Value, MethodError> {
+    async fn set(self, call: Call, new: CreateTimer) -> Result<Value, MethodError> {
         match new.name.clone() {
             Some(name) => self.set_named(name, new).await,
-            None => self.set_text(new).await,
+            None => self.set_text(call, new).await,
         }
     }
 
-    async fn set_text(&self, new: CreateTimer) -> Result<Value, MethodError> {
+    async fn set_text(&self, call: Call, new: CreateTimer) -> Result<Value, MethodError> {
         let (Some(session), Some(due)) = (&new.session, new.due) else {
             return Err(failed(
                 "a text needs a session and a time: `session`, `due`",
             ));
         };
+        let session = session_key(session)?;
+        let user = new.user.filter(|user| !user.is_empty());
+        let named = user.map_or(Principal::System, |user| Principal::person(&session, user));
+        // Whom a plugin names is that person, and no more than a member: a name gives no rights.
+        let role = if named == call.caller.principal {
+            call.caller.role
+        } else {
+            call.caller.role.min(Role::Member)
+        };
         let timer = NewTimer {
             id: Uuid::now_v7(),
-            session: session_key(session)?,
-            user: new.user.unwrap_or_default(),
+            session,
+            principal: named,
+            role,
             due_at: moment(due)?,
             text: new.text,
         };

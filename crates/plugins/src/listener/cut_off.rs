@@ -49,10 +49,10 @@ impl PluginListener {
         let Some(facts) = self.facts(session, reference).await else {
             return false;
         };
-        let caller = caller(session, &facts.user, facts.role);
+        let caller = caller(session, &facts.principal, facts.role);
         let said = described_message(&facts, &words(&facts.parts));
         for hearer in self.hearers(session).into_iter().filter(Hearer::is_astrbot) {
-            let told = json!({"row": facts.row, "role": facts.role, "wake": true});
+            let told = json!({"row": facts.row, "role": facts.role.to_plugins(), "wake": true});
             let asked = vec![
                 ("ref".to_owned(), text(facts.row.to_string())),
                 ("message".to_owned(), said.clone()),
@@ -86,13 +86,15 @@ impl PluginListener {
         if row.session != *session {
             return None;
         }
+        let principal = row.principal();
         let sender = row.sender?;
         Some(ArrivalFacts {
             row: row.id,
             session: row.session,
             user: sender.id,
             name: sender.name,
-            role: row.sender_role.unwrap_or(Role::User),
+            principal,
+            role: row.sender_role.unwrap_or(Role::Member),
             parts: row.parts,
             message_id: row.message_id,
             at: row.at.as_millisecond(),

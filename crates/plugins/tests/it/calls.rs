@@ -135,7 +135,7 @@ async fn plugin_code_acts_for_the_user_and_later_for_itself() {
             let caller = call.caller;
             assert_eq!(caller.surface, Surface::Plugin);
             Ok(Value::Tuple(vec![
-                caller.user.into(),
+                caller.principal.user().into_owned().into(),
                 caller.session.to_string().into(),
             ]))
         },

@@ -335,8 +335,8 @@ async fn what_code_ran_is_listed_as_upstream_lists_it() {
     let start = callgate_store::RunStart {
         id,
         session: session(),
-        user: "u1".to_owned(),
-        role: callgate_contract::Role::User,
+        principal: "cli:u1".parse().unwrap(),
+        role: callgate_contract::Role::Member,
         surface: callgate_contract::Surface::Code,
         code: Some("print(1)".to_owned()),
         allowed: callgate_contract::Allowed::All,

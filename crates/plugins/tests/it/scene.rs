@@ -44,8 +44,8 @@ impl Scene {
         Scene {
             caller: Caller {
                 session: session(),
-                user: "u1".to_owned(),
-                role: Role::User,
+                principal: "cli:u1".parse().unwrap(),
+                role: Role::Member,
                 surface: Surface::Code,
                 journal: JournalId::fresh(),
                 depth: 0,

@@ -147,7 +147,7 @@ async fn what_plugins_do_by_themselves_is_on_record() {
         .await;
     assert_eq!(done, Ok(Value::Int(200)));
     let caller = told.await.unwrap();
-    assert_eq!(caller.user, "plugin:waiting");
+    assert_eq!(caller.principal.user(), "plugin:waiting");
     let [recorded] = scene.recorded(caller.journal).await.try_into().unwrap();
     assert_eq!(recorded.intent.method, "plugin:waiting/route");
 }

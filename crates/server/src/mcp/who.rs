@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Budget, Caller, Grant, InvalidSession, JournalId, Role, SessionKey, SessionType, Surface,
+    Budget, Caller, Grant, InvalidSession, JournalId, Principal, Role, SessionKey, SessionType,
+    Surface,
 };
 
 use callgate_store::KeyHandle;
@@ -18,7 +19,7 @@ const MESSAGES: u64 = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct ClientIdentity {
-    pub(super) user: String,
+    pub(super) principal: Principal,
     pub(super) role: Role,
     capabilities: Capabilities,
     /// The key they came with.
@@ -29,7 +30,7 @@ impl ClientIdentity {
     /// Whoever can start us on this data directory.
     pub(super) fn operator() -> Self {
         ClientIdentity {
-            user: "operator".to_owned(),
+            principal: Principal::Operator,
             role: Role::Operator,
             capabilities: Capabilities::all(),
             key: None,
@@ -39,7 +40,7 @@ impl ClientIdentity {
     pub(super) fn of(access: &Access) -> Self {
         let principal = access.principal();
         ClientIdentity {
-            user: principal.user(),
+            principal: (&principal).into(),
             role: principal.role(),
             capabilities: principal.capabilities(),
             key: Some(access.handle.clone()),
@@ -65,14 +66,14 @@ impl ClientIdentity {
     }
 
     pub(super) fn session(&self) -> Result<SessionKey, InvalidSession> {
-        SessionKey::new("mcp", SessionType::FriendMessage, &self.user)
+        SessionKey::new("mcp", SessionType::FriendMessage, &self.principal.user())
     }
 
     /// Of one call.
     pub(super) fn caller(&self, journal: JournalId) -> Result<Caller, InvalidSession> {
         Ok(Caller {
             session: self.session()?,
-            user: self.user.clone(),
+            principal: self.principal.clone(),
             role: self.role,
             surface: Surface::Remote,
             journal,

@@ -67,7 +67,7 @@ pub(super) struct Asker {
     /// What it hears ends by it; a lent key ends with its plugin.
     pub(super) key: Option<KeyHandle>,
     pub(super) session: SessionKey,
-    pub(super) user: String,
+    pub(super) principal: callgate_contract::Principal,
     pub(super) role: Role,
     /// What a persona may use on its behalf.
     pub(super) methods: Allowed,
@@ -163,7 +163,7 @@ impl Asker {
             key: None,
             // Invariant: an id is hexadecimal.
             session: session.map_err(|_| Failure::no_key())?,
-            user: principal.user(),
+            principal: (&principal).into(),
             role: principal.role(),
             // Who talks to a persona has what the persona has, unless the key names less.
             methods: match capabilities.methods() {
@@ -205,7 +205,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(held(&chat), [true, false]);
-        assert_eq!((chat.methods, chat.role), (Allowed::All, Role::User));
+        assert_eq!((chat.methods, chat.role), (Allowed::All, Role::Member));
         assert_eq!(chat.session.to_string(), "api:FriendMessage:ab12");
         let narrow = asker(&["chat", "method:now"]).unwrap();
         assert_eq!(narrow.methods, Allowed::Only(vec!["now".into()]));

@@ -40,7 +40,7 @@ pub(super) async fn create(
     let wanted: Option<usize> = options::field(&body, "dimensions", "a whole number")?;
     let asked = VectorsAsk {
         session: asker.session,
-        user: asker.user,
+        principal: asker.principal,
         role: asker.role,
         model: model.id.clone(),
         texts,

@@ -13,8 +13,8 @@ use std::{
 use axum::middleware;
 use callgate_agent::Parent;
 use callgate_contract::{
-    Allowed, Caller, Effect, Exposure, Grant, Kind, MethodError, Origin, Role, SessionKey, Value,
-    json as value_json,
+    Allowed, Caller, Effect, Exposure, Grant, Kind, MethodError, Origin, Principal, Role,
+    SessionKey, Value, json as value_json,
 };
 use callgate_gate::{Call, Function, Gate, method};
 use callgate_service::{Capabilities, Capability};
@@ -55,7 +55,7 @@ struct LentKeys {
 #[derive(PartialEq, Eq, Hash)]
 struct Borrower {
     plugin: Option<String>,
-    user: String,
+    principal: Principal,
     session: SessionKey,
 }
 
@@ -107,7 +107,7 @@ impl Gateway {
         let mut lent = self.settled();
         let borrower = Borrower {
             plugin: caller.grant.budget.payer().origin.clone(),
-            user: caller.user.clone(),
+            principal: caller.principal.clone(),
             session: caller.session.clone(),
         };
         let key = match lent.of.get(&borrower) {
@@ -116,11 +116,11 @@ impl Gateway {
         };
         lent.of.insert(borrower, key.clone());
         let asker = Asker {
-            id: caller.user.clone(),
+            id: caller.principal.to_string(),
             key: None,
             session: caller.session.clone(),
-            user: caller.user.clone(),
-            role: Role::User,
+            principal: caller.principal.clone(),
+            role: Role::Member,
             methods: Allowed::Only(Vec::new()),
             parent: Some(Parent {
                 turn: caller.journal,

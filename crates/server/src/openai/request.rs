@@ -55,7 +55,7 @@ impl Request {
         Completion {
             id,
             session: self.asker.session,
-            user: self.asker.user,
+            principal: self.asker.principal,
             role: self.asker.role,
             persona: self.chosen.persona,
             model: self.chosen.model,

@@ -45,8 +45,8 @@ async fn calls_are_counted_by_method_and_outcome() {
     metrics.watch(&gate);
     let caller = |surface| Caller {
         session: "cli:FriendMessage:ann".parse().unwrap(),
-        user: "ann".into(),
-        role: Role::User,
+        principal: "cli:ann".parse().unwrap(),
+        role: Role::Member,
         surface,
         journal: JournalId::fresh(),
         depth: 0,
@@ -116,6 +116,7 @@ async fn models_are_timed_and_what_they_use_is_summed_up() {
         session: "cli:FriendMessage:ann".parse().unwrap(),
         conversation: None,
         user: "ann".into(),
+        principal: "cli:ann".parse().unwrap(),
         mode: Mode::Code,
         model: "fickle".into(),
         depth: 0,

@@ -3,6 +3,7 @@
 use std::{num::NonZero, time::Duration};
 
 use callgate_agent::{Administrator, AgentSettings, Allowance, AnswerWhen, Budgets, Patterns};
+use callgate_contract::Principal;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, count};
@@ -31,8 +32,8 @@ pub struct Answer {
     pub patterns: Patterns,
     pub probability: Probability,
     pub accounts: Vec<String>,
-    pub allow: Vec<String>,
-    pub block: Vec<String>,
+    pub allow: Vec<Principal>,
+    pub block: Vec<Principal>,
 }
 
 /// Between 0 and 1.

@@ -1,8 +1,6 @@
 //! Methods: which there are, and how each is called.
 
-use callgate_contract::{
-    Caller, Effect, Exposure, JournalId, Kind, MethodInfo, SessionKey, Surface,
-};
+use callgate_contract::{Effect, Exposure, JournalId, Kind, MethodInfo, SessionKey, Surface};
 use callgate_gate::signature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,15 +168,8 @@ fn visible(
     };
     let mut views: Vec<MethodView> = Vec::new();
     for surface in surfaces {
-        let caller = Caller {
-            role: principal.role(),
-            ..service.caller(
-                session.clone(),
-                principal.user(),
-                *surface,
-                JournalId::fresh(),
-            )
-        };
+        let acting = (principal.into(), principal.role());
+        let caller = service.caller(session.clone(), acting, *surface, JournalId::fresh());
         let methods = service.gate().catalogue(&caller);
         let open = methods.iter().map(|method| method.info());
         let open = open.filter(|info| info.exposure != Exposure::PLUGINS);

@@ -206,8 +206,7 @@ impl Operation for PreviewPersona {
             updated_at: now,
         };
         let agent = service.running_agent().ok_or_else(ServiceError::starting)?;
-        let user = principal.user();
-        let preview = agent.preview_with(&session, &user, overrule, Some(persona));
+        let preview = agent.preview_with(&session, principal.into(), overrule, Some(persona));
         Ok(preview.await?)
     }
 }

@@ -28,6 +28,7 @@ impl Operation for PreviewPrompt {
         principal: &Principal,
     ) -> Result<Self::Response, ServiceError> {
         let own = principal.user();
+        let acting = principal.acting(&self.session, self.user.as_deref());
         let user = self.user.unwrap_or_else(|| own.clone());
         if user != own {
             principal.require(Capability::Operator)?;
@@ -39,6 +40,6 @@ impl Operation for PreviewPrompt {
             ..Override::default()
         };
         let agent = service.agent_for(principal).await?;
-        Ok(agent.preview(&self.session, &user, overrule).await?)
+        Ok(agent.preview(&self.session, acting, overrule).await?)
     }
 }

@@ -153,7 +153,7 @@ impl From<Turn> for TurnView {
             id: journal_id(start.id),
             session: start.session,
             conversation: start.conversation.map(|id| id.to_string()),
-            user: start.user,
+            user: start.principal.user().into_owned(),
             mode: start.mode,
             model: start.model,
             persona: start.persona,

@@ -4,7 +4,7 @@
 use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use callgate_contract::{
-    Arguments, BoxFuture, Budget, Caller, Grant, JournalId, Onlooker, Origin, Role, Surface,
+    Arguments, BoxFuture, Budget, Caller, Grant, JournalId, Onlooker, Origin, Surface,
     json as value_json,
 };
 use callgate_gate::{CallError, CallRequest};
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::Notify;
 
 use super::{
-    Answer, Call, Namespace, Peer, Remote, Rights, clients, forward,
+    Answer, Call, Namespace, Peer, Remote, clients, forward,
     in_flight::InFlightCalls,
     offers, progress,
     record::{self, GateCall},
@@ -190,11 +190,8 @@ pub(super) fn caller(peer: &Peer, journal: JournalId) -> Caller {
     let standing = peer.standing();
     Caller {
         session: peer.session().clone(),
-        user: peer.user(),
-        role: match standing.rights {
-            Rights::Operator => Role::Operator,
-            Rights::Guest | Rights::Client => Role::User,
-        },
+        principal: peer.principal(),
+        role: standing.role(),
         surface: Surface::Remote,
         journal,
         depth: 0,

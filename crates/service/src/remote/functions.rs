@@ -111,7 +111,13 @@ struct AddStatic {
 fn add_static(statics: Statics) -> Function {
     let handler = move |call: Call, arguments: AddStatic| {
         let statics = statics.clone();
-        async move { value(statics.add(&call.caller.user, arguments.resources).await) }
+        async move {
+            value(
+                statics
+                    .add(&call.caller.principal.user(), arguments.resources)
+                    .await,
+            )
+        }
     };
     method("addStaticResources", Kind::Tool, handler)
         .doc("Serve files or folders of remote clients by HTTP.")
@@ -168,7 +174,8 @@ impl From<FileError> for Problem {
 /// A guest reads what the extension asks for before it has a key, and nothing else.
 fn guest_may_read(call: &Call, paths: &Paths, path: &Json) -> Result<String, Problem> {
     let name = paths.resolve(path)?;
-    let Some(client) = call.caller.user.strip_prefix(GUEST) else {
+    let user = call.caller.principal.user();
+    let Some(client) = user.strip_prefix(GUEST) else {
         return Ok(name);
     };
     let own = format!("settings/{client}-settings.json");

@@ -13,6 +13,8 @@ use super::{
 };
 use crate::Capabilities;
 
+/// Of sessions that are a room's or a client's own, and of clients that bear no key.
+pub(super) const PLATFORM: &str = "remote";
 /// Characters of what a client says of itself.
 const MAX_NAME: usize = 128;
 const MAX_DESCRIPTION: usize = 1024;
@@ -82,7 +84,7 @@ impl Identity {
             Rights::Guest => client.clone(),
             Rights::Client | Rights::Operator => said("identity").unwrap_or_else(|| client.clone()),
         };
-        let session = SessionKey::new("remote", SessionType::FriendMessage, &client);
+        let session = SessionKey::new(PLATFORM, SessionType::FriendMessage, &client);
         let description = auth.get("desc").and_then(Json::as_str).unwrap_or_default();
         Ok((
             Identity {

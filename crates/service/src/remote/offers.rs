@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Origin, Reply, Value, json as value_json,
+    MethodInfo, Origin, Principal, Reply, Value, json as value_json,
 };
 use callgate_gate::AdHoc;
 use serde::Deserialize;
@@ -153,7 +153,7 @@ fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<Arc<ClientMethod>, S
             leaf: false,
             name: offer.name,
         },
-        owner: peer.user(),
+        owner: peer.principal(),
         peer: peer.clone(),
         within,
         asking: remote.offers().asking.clone(),
@@ -165,8 +165,8 @@ fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<Arc<ClientMethod>, S
 
 pub(super) struct ClientMethod {
     info: MethodInfo,
-    /// The user of the client that offers it.
-    owner: String,
+    /// For whom the client acts that offers it.
+    owner: Principal,
     peer: Peer,
     within: Duration,
     asking: PendingCalls,
@@ -179,7 +179,7 @@ impl Method for ClientMethod {
 
     /// Nobody else reads the description either, which a model would take as said by us.
     fn serves(&self, caller: &Caller) -> bool {
-        caller.user == self.owner
+        caller.principal == self.owner
     }
 
     fn call<'a>(

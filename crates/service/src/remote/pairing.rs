@@ -4,15 +4,14 @@
 
 use std::time::Duration;
 
+use callgate_contract::{Principal, Role};
 use callgate_store::{ClientState, Key, NewClient, NewKey, StoreError, client_owner};
 
 use super::{
-    Authorization, Peer, Remote, Rights, functions::GUEST, llm, names, newage_texts::NOT_TRUSTED,
+    Authorization, Peer, Remote, Rights, functions::GUEST, identity::PLATFORM, llm,
+    newage_texts::NOT_TRUSTED,
 };
-use crate::{
-    Capabilities, Capability,
-    scope::{METHODS, OPERATOR},
-};
+use crate::{Capabilities, Capability, scope::METHODS};
 
 /// Of a key that a client was given before it was approved: worth what its client is.
 pub(super) const PAIRED: &str = "paired";
@@ -257,13 +256,31 @@ impl Authorization {
         }
     }
 
-    /// The person on whose behalf a client of this id acts, in the gate's words.
-    pub(super) fn user(&self, client: &str) -> String {
-        match (self.rights, &self.key) {
-            (Rights::Operator, _) => OPERATOR.to_owned(),
-            (Rights::Client, Some(key)) if !self.owned => names::of_key(key),
+    /// On whose behalf a client of this id acts: its key, or what the operator let in as this client.
+    pub(super) fn principal(&self, client: &str) -> Principal {
+        let account = match (self.rights, &self.key) {
+            (Rights::Operator, _) => return Principal::Operator,
+            (Rights::Client, Some(key)) if !self.owned => return Principal::Key(key.clone()),
             (Rights::Client, _) => client_owner(client),
             (Rights::Guest, _) => format!("{GUEST}{client}"),
+        };
+        Principal::Person {
+            platform: PLATFORM.to_owned(),
+            account,
+        }
+    }
+
+    /// The same, as methods and people know them.
+    pub(super) fn user(&self, client: &str) -> String {
+        self.principal(client).user().into_owned()
+    }
+
+    /// What they are here.
+    pub(super) fn role(&self) -> Role {
+        match self.rights {
+            Rights::Guest => Role::Guest,
+            Rights::Client => Role::Member,
+            Rights::Operator => Role::Operator,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::SessionKey;
+use callgate_contract::{Principal, SessionKey};
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
@@ -114,7 +114,12 @@ impl Peer {
         self.standing().rights
     }
 
-    /// The person on whose behalf this client acts, in the gate's words.
+    /// On whose behalf this client acts.
+    pub fn principal(&self) -> Principal {
+        self.standing().principal(self.client())
+    }
+
+    /// The same, as methods and people know them.
     pub fn user(&self) -> String {
         self.standing().user(self.client())
     }

@@ -29,12 +29,11 @@ impl Service {
             Some(session) => session,
             None => principal.session()?,
         };
-        let user = request.user.unwrap_or_else(|| principal.user());
+        let acting = principal.acting(&session, request.user.as_deref());
         let id = JournalId::fresh();
         let held = self.code.running.enter(id, Cancel::default());
         let surface = self.surface(&request.name, principal.role());
-        let mut caller = self.caller(session, user, surface, id);
-        caller.role = principal.role();
+        let caller = self.caller(session, (acting, principal.role()), surface, id);
         let cancel = caller.grant.budget.cancel().clone();
         let _ends = self
             .key_of(principal)
@@ -90,8 +89,8 @@ impl Service {
             ));
         };
         let arguments = arguments(asked.ask.arguments)?;
-        let mut caller = self.caller(start.session, start.user, start.surface, start.id);
-        caller.role = start.role;
+        let acting = (start.principal, start.role);
+        let mut caller = self.caller(start.session, acting, start.surface, start.id);
         caller.grant = Arc::new(Grant {
             methods: start.allowed,
             ..Grant::everything()

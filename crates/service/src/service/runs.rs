@@ -80,9 +80,9 @@ impl Service {
             Some(session) => session,
             None => principal.session()?,
         };
-        let user = request.user.unwrap_or_else(|| principal.user());
-        let mut caller = self.caller(session.clone(), user, Surface::Code, id);
-        caller.role = principal.role();
+        let acting = principal.acting(&session, request.user.as_deref());
+        let acting = (acting, principal.role());
+        let caller = self.caller(session.clone(), acting, Surface::Code, id);
         let cancel = observer.cancel.clone();
         let _ends = self
             .key_of(principal)

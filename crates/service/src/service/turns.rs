@@ -97,6 +97,7 @@ impl Service {
         }
         let agent = self.agent_for(principal).await?;
         let (session, own) = (message.session, principal.user());
+        let acting = principal.acting(&session, message.user.as_deref());
         let user = message.user.unwrap_or_else(|| own.clone());
         if user != own {
             principal.require(Capability::Operator)?;
@@ -118,6 +119,7 @@ impl Service {
         let overrule = Override {
             mode: message.mode,
             model: message.model,
+            principal: Some(acting),
             // Whoever is spoken for has the rights of their own.
             role: (user == own).then(|| principal.role()),
             debounce: Some(Duration::ZERO),

@@ -117,7 +117,7 @@ fn read_run(row: &Row) -> Result<Run, StoreError> {
     let start = RunStart {
         id: get(row, "journal")?,
         session: row::read_session(&get::<String>(row, "session")?)?,
-        user: get(row, "user_name")?,
+        principal: row::read_word("principal", get(row, "principal")?)?,
         role: row::read_word("role", get(row, "role")?)?,
         surface: row::read_word("surface", get(row, "surface")?)?,
         code: code.map(|code| row::read_text("code", code)).transpose()?,

@@ -18,13 +18,13 @@ pub(super) fn insert_run(
     let (turn, round) = run.turn.unzip();
     Ok(tx.writes_one(
         "INSERT INTO run (journal, session, user_name, role, surface, code, methods, seed,
-                          started_at, turn, round, holder)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                          started_at, turn, round, holder, principal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
          ON CONFLICT (journal) DO NOTHING",
         parameters![
             run.id,
             run.session.to_string(),
-            run.user,
+            run.principal.user().as_ref(),
             row::word(run.role)?,
             row::word(run.surface)?,
             run.code.as_ref().map(String::as_bytes),
@@ -34,6 +34,7 @@ pub(super) fn insert_run(
             turn,
             round,
             holder,
+            run.principal.to_string(),
         ],
     )?)
 }

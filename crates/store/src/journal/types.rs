@@ -1,6 +1,8 @@
 //! What the journal stores, as its callers see it. Values are bytes of `contract::codec`.
 
-use callgate_contract::{Allowed, Effect, JournalId, Kind, Part, Role, SessionKey, Stop, Surface};
+use callgate_contract::{
+    Allowed, Effect, JournalId, Kind, Part, Principal, Role, SessionKey, Stop, Surface,
+};
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
@@ -9,7 +11,7 @@ use serde_json::Value as Json;
 pub struct RunStart {
     pub id: JournalId,
     pub session: SessionKey,
-    pub user: String,
+    pub principal: Principal,
     pub role: Role,
     pub surface: Surface,
     /// `None` for a turn or a direct call.

@@ -147,7 +147,7 @@ fn read(row: &Row) -> Result<Turn, StoreError> {
         id: get(row, "id")?,
         session: row::read_session(&get::<String>(row, "session")?)?,
         conversation: get(row, "conversation")?,
-        user: get(row, "user_name")?,
+        principal: row::read_word("principal", get(row, "principal")?)?,
         role: row::read_word("role", get(row, "role")?)?,
         mode: row::read_word("mode", get(row, "mode")?)?,
         model: get(row, "model")?,

@@ -1,6 +1,6 @@
 //! What turns cost, summed for budgets and for the operator. A turn's agents count as its own.
 
-use callgate_contract::{ConversationId, JournalId, SessionKey};
+use callgate_contract::{ConversationId, JournalId, Principal, SessionKey};
 use jiff::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
@@ -17,9 +17,9 @@ use crate::{
 pub enum Scope<'a> {
     Turn(JournalId),
     Conversation(ConversationId),
-    /// Turns of one user begun at or after a time, such as midnight.
+    /// Turns of one principal begun at or after a time, such as midnight.
     User {
-        user: &'a str,
+        principal: &'a Principal,
         since: Timestamp,
     },
     /// Turns in one session, likewise.
@@ -81,10 +81,10 @@ impl Turns<'_> {
                 Name::Id(conversation.0),
                 None,
             ),
-            Scope::User { user, since } => (
-                "user_name = ?1 AND started_at >= ?2",
-                "user_name = ?1 AND asked_at >= ?2",
-                Name::Text(user.to_owned()),
+            Scope::User { principal, since } => (
+                "principal = ?1 AND started_at >= ?2",
+                "principal = ?1 AND asked_at >= ?2",
+                Name::Text(principal.to_string()),
                 Some(since),
             ),
             Scope::Session { session, since } => (

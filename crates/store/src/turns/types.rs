@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use callgate_contract::{
-    Allowed, Change, ConversationId, JournalId, Mode, Role, SessionKey, TurnStop, Usage,
+    Allowed, Change, ConversationId, JournalId, Mode, Principal, Role, SessionKey, TurnStop, Usage,
 };
 use jiff::Timestamp;
 use serde_json::Value as Json;
@@ -18,7 +18,7 @@ pub struct TurnStart {
     pub session: SessionKey,
     /// `None` for a turn that keeps no history.
     pub conversation: Option<ConversationId>,
-    pub user: String,
+    pub principal: Principal,
     pub role: Role,
     pub mode: Mode,
     pub model: String,

@@ -47,14 +47,14 @@ async fn each_request_counts_once_whichever_way_it_is_looked_at() {
         round(&store, &own, &charge(USAGE, Some(70))).await;
         let called = TurnStart {
             parent: Some(own.id),
-            user: "bob".to_owned(),
+            principal: "cli:bob".parse().unwrap(),
             ..turn(JournalId::fresh(), session("b"))
         };
         round(&store, &called, &by_plugin("large", Some(900), Some("ask"))).await;
         let other = Expense {
             turn: None,
             session: session("a"),
-            user: "bob".to_owned(),
+            principal: "cli:bob".parse().unwrap(),
             charge: by_plugin("small", None, None),
         };
         store.costs().add(&other).await.unwrap();
@@ -87,7 +87,7 @@ async fn each_request_counts_once_whichever_way_it_is_looked_at() {
         for (by, expected) in [
             (
                 CostBy::User,
-                [(Some("bob"), 2), (Some(own.user.as_str()), 1)].as_slice(),
+                [(Some("bob"), 2), (Some(own.principal.user().as_ref()), 1)].as_slice(),
             ),
             (
                 CostBy::Session,

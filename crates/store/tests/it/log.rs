@@ -1,6 +1,6 @@
 //! The log: messages arrive once, are taken once, and are found again after a restart.
 
-use callgate_contract::{JournalId, Mode, Role};
+use callgate_contract::{JournalId, Mode, Principal, Role};
 use callgate_store::{LogRole, LogRow, Reception, Sender, StoreError};
 use callgate_testkit::on_each_engine;
 
@@ -146,6 +146,7 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
         let log = store.log();
         let offered = Reception {
             role: Some(Role::Operator),
+            principal: Some(Principal::Key("3".to_owned())),
             offered: true,
             mode: Some(Mode::Tools),
             model: Some("small".into()),
@@ -161,6 +162,7 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
         let found = log.offered().await.unwrap();
         assert_eq!(found, rows, "after a restart");
         assert_eq!(found[0].sender_role, Some(Role::Operator));
+        assert_eq!(found[0].principal(), Principal::Key("3".to_owned()));
         assert_eq!(found[0].mode, Some(Mode::Tools));
         assert_eq!(found[0].model.as_deref(), Some("small"));
 

@@ -1,7 +1,7 @@
 //! What turns cost: by turn with its agents, by conversation, by user and for everyone since a
 //! time.
 
-use callgate_contract::{Effect, JournalId, Usage};
+use callgate_contract::{Effect, JournalId, Principal, Usage};
 use callgate_store::{NewConversation, RunStart, Scope, Spent, Store, TurnStart};
 use callgate_testkit::on_each_engine;
 use jiff::{SignedDuration, Timestamp};
@@ -97,7 +97,7 @@ async fn each_scope_sums_its_turns_and_their_agents() {
             ..turn(JournalId::fresh(), session("a"))
         };
         let other = TurnStart {
-            user: "other".to_owned(),
+            principal: "cli:other".parse().unwrap(),
             ..turn(JournalId::fresh(), session("b"))
         };
         spend(&store, &root, 1, Some(5)).await;
@@ -109,7 +109,9 @@ async fn each_scope_sums_its_turns_and_their_agents() {
 
         let hour = SignedDuration::from_hours(1);
         let (past, future) = (Timestamp::now() - hour, Timestamp::now() + hour);
-        let user = |user, since| Scope::User { user, since };
+        let people = ["cli:张三", "cli:other", "onebot:other"];
+        let people = people.map(|who| who.parse::<Principal>().unwrap());
+        let user = |principal, since| Scope::User { principal, since };
         let keys = [session("a"), session("b")];
         let of_session = |id: &str, since| Scope::Session {
             session: &keys[usize::from(id == "b")],
@@ -119,10 +121,10 @@ async fn each_scope_sums_its_turns_and_their_agents() {
             (Scope::Turn(root.id), (111, 3, 3)),
             (Scope::Turn(grandchild.id), (100, 1, 1)),
             (Scope::Conversation(conversation), (1_111, 4, 4)),
-            (user("张三", past), (1_111, 4, 4)),
-            (user("other", past), (10_000, 1, 1)),
-            (user("other", future), (0, 0, 0)),
-            (user("nobody", past), (0, 0, 0)),
+            (user(&people[0], past), (1_111, 4, 4)),
+            (user(&people[1], past), (10_000, 1, 1)),
+            (user(&people[1], future), (0, 0, 0)),
+            (user(&people[2], past), (0, 0, 0)),
             (of_session("a", past), (1_111, 4, 4)),
             (of_session("b", past), (10_000, 1, 1)),
             (of_session("a", future), (0, 0, 0)),

@@ -1,6 +1,6 @@
 //! Timers: set and cancelled with the call that asked, fired once, as a message that arrives.
 
-use callgate_contract::{Change, Effect, JournalId, Part};
+use callgate_contract::{Change, Effect, JournalId, Part, Principal, Role};
 use callgate_store::{
     MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Store, StoreError, TimerState,
 };
@@ -18,7 +18,8 @@ fn timer(to: &str, seconds: i64, text: &str) -> NewTimer {
     NewTimer {
         id: Uuid::now_v7(),
         session: session(to),
-        user: "张三".to_owned(),
+        principal: "cli:张三".parse().unwrap(),
+        role: Role::Admin,
         due_at: at(seconds),
         text: text.to_owned(),
     }
@@ -28,7 +29,8 @@ fn change(timer: &NewTimer) -> Change {
     Change::SetTimer {
         id: timer.id,
         session: timer.session.clone(),
-        user: timer.user.clone(),
+        principal: timer.principal.clone(),
+        role: timer.role,
         due_at: timer.due_at.as_millisecond(),
         text: timer.text.clone(),
     }
@@ -109,6 +111,9 @@ async fn a_due_timer_arrives_once() {
         assert_eq!(row.parts, [Part::text("起\0床")]);
         assert_eq!(row.sender.as_ref().unwrap().id, "张三");
         assert!(row.mentioned);
+        // Whoever set it has then the role they had when they did.
+        assert_eq!(row.sender_role, Some(Role::Admin));
+        assert_eq!(row.principal(), first.principal);
         let unanswered = store.log().unanswered(&session("a")).await.unwrap();
         assert_eq!(unanswered, fired);
     })
@@ -126,7 +131,8 @@ async fn timers_have_bounds() {
         let never = Change::SetTimer {
             id: Uuid::now_v7(),
             session: session("a"),
-            user: String::new(),
+            principal: Principal::System,
+            role: Role::Member,
             due_at: i64::MAX,
             text: "x".to_owned(),
         };

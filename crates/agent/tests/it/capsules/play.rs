@@ -73,8 +73,8 @@ impl Play {
     pub async fn run(&self, code: &str) {
         let caller = Caller {
             session: session(),
-            user: "ann".into(),
-            role: Role::User,
+            principal: "cli:ann".parse().unwrap(),
+            role: Role::Member,
             surface: Surface::Code,
             journal: JournalId::fresh(),
             depth: 0,

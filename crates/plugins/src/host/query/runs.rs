@@ -40,8 +40,8 @@ fn row(run: Run) -> Option<Row> {
         // Time-ordered, and a number, as upstream has it.
         "id": run.started_at.as_microsecond(),
         "chat_key": run.start.session.chat_key(),
-        "trigger_user_id": run.start.user,
-        "trigger_user_name": run.start.user,
+        "trigger_user_id": run.start.principal.user(),
+        "trigger_user_name": run.start.principal.user(),
         "success": stop.is_some_and(is_success),
         "code_text": run.start.code,
         "outputs": outputs,

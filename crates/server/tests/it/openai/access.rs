@@ -191,7 +191,7 @@ async fn vectors_are_on_record() {
     let [turn] = turns.as_slice() else {
         panic!("{turns:?}")
     };
-    assert_eq!(turn.start.user, format!("key-{id}"));
+    assert_eq!(turn.start.principal.user(), format!("key-{id}"));
     assert_eq!(turn.start.model, "second");
     let rounds = scene.store.turns().rounds(turn.start.id).await.unwrap();
     let [round] = rounds.as_slice() else {

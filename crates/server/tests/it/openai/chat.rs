@@ -74,7 +74,7 @@ async fn an_answer_has_all_that_belongs_to_it() {
         turn.start.session.to_string(),
         format!("api:FriendMessage:{id}")
     );
-    assert_eq!(turn.start.user, format!("key-{id}"));
+    assert_eq!(turn.start.principal.user(), format!("key-{id}"));
     assert_eq!(turn.finish.as_ref().unwrap().stop, TurnStop::Answered);
     assert!(turn.start.conversation.is_none());
     let log = scene

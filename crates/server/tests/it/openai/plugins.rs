@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_agent::CostReport;
 use callgate_contract::{
-    Arguments, Caller, Grant, JournalId, Origin, Role, Surface, json as value_json,
+    Arguments, Caller, Grant, JournalId, Origin, Principal, Role, Surface, json as value_json,
 };
 use callgate_store::CostBy;
 use jiff::Timestamp;
@@ -15,8 +15,8 @@ use super::scene::{Scene, says};
 fn caller(user: &str, surface: Surface) -> Caller {
     Caller {
         session: format!("plugin:OtherMessage:{user}").parse().unwrap(),
-        user: format!("plugin:{user}"),
-        role: Role::User,
+        principal: Principal::Plugin(user.to_owned()),
+        role: Role::Member,
         surface,
         journal: JournalId::fresh(),
         depth: 0,
@@ -85,7 +85,7 @@ async fn a_plugin_asks_models_by_a_key_of_ours() {
     let turns = scene.turns().await;
     assert_eq!(turns.len(), 3);
     for turn in turns {
-        assert_eq!(turn.start.user, "plugin:nekro");
+        assert_eq!(turn.start.principal.user(), "plugin:nekro");
         assert_eq!(turn.start.session, nekro.session);
     }
     assert!(
@@ -100,7 +100,7 @@ async fn a_plugin_asks_models_by_a_key_of_ours() {
 /// As plugin code calls within a call of somebody's.
 fn within(plugin: &str) -> Caller {
     Caller {
-        user: "ann".into(),
+        principal: "cli:ann".parse().unwrap(),
         session: "cli:FriendMessage:ann".parse().unwrap(),
         ..caller(plugin, Surface::Plugin)
     }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Arguments, Caller, Grant, JournalId, Kind, Onlooker, Origin, Progress, Role, SessionKey,
-    Surface, Value,
+    Arguments, Caller, Grant, JournalId, Kind, Onlooker, Origin, Principal, Progress, Role,
+    SessionKey, Surface, Value,
 };
 use callgate_gate::CallRequest;
 use serde_json::{Value as Json, json};
 
 use super::{client::Client, scene::Scene};
 
-fn caller(user: &str, role: Role, surface: Surface) -> Caller {
+fn caller(principal: &Principal, role: Role, surface: Surface) -> Caller {
     Caller {
         session: "remote:FriendMessage:x".parse::<SessionKey>().unwrap(),
-        user: user.to_owned(),
+        principal: principal.clone(),
         role,
         surface,
         journal: JournalId::fresh(),
@@ -41,8 +41,8 @@ fn arguments(values: &[i64]) -> Arguments {
 
 /// Code of the client's own user.
 fn user_of(scene: &Scene, client: &str) -> Caller {
-    let user = scene.remote.roster().of("/function_call", client)[0].user();
-    caller(&user, Role::User, Surface::Code)
+    let user = scene.remote.roster().of("/function_call", client)[0].principal();
+    caller(&user, Role::Member, Surface::Code)
 }
 
 /// Answers one call as `add` would.
@@ -71,17 +71,21 @@ async fn code_and_tools_of_the_clients_own_user_can_call_them_and_nobody_else() 
         )
         .await;
     assert_eq!(ack["result"]["registered"], json!(["plus"]), "{ack}");
-    let own = scene.remote.roster().of("/function_call", "adder")[0].user();
+    let own = scene.remote.roster().of("/function_call", "adder")[0].principal();
+    let namesake = Principal::Person {
+        platform: "web".to_owned(),
+        account: own.user().into_owned(),
+    };
     for (user, role, sees) in [
-        (own.as_str(), Role::User, true),
-        ("operator", Role::Operator, false),
-        ("somebody", Role::User, false),
+        (&own, Role::Member, true),
+        (&Principal::Operator, Role::Operator, false),
+        (&namesake, Role::Member, false),
     ] {
         for surface in [Surface::Code, Surface::ToolCall, Surface::Remote] {
             let caller = caller(user, role, surface);
             let catalogue = scene.gate.catalogue(&caller);
             let listed = catalogue.iter().find(|method| method.info().name == "plus");
-            assert_eq!(listed.is_some(), sees, "{user} {surface:?}");
+            assert_eq!(listed.is_some(), sees, "{user:?} {surface:?}");
             let calling = scene.gate.call(&caller, 1, "plus", arguments(&[1, 2]));
             if !sees {
                 assert!(calling.await.is_err());
@@ -97,7 +101,7 @@ async fn code_and_tools_of_the_clients_own_user_can_call_them_and_nobody_else() 
         }
     }
     drop(client);
-    let own = caller(&own, Role::User, Surface::Code);
+    let own = caller(&own, Role::Member, Surface::Code);
     while scene.gate.find_for(&own, "plus").is_some() {
         tokio::task::yield_now().await;
     }

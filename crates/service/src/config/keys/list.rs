@@ -235,13 +235,14 @@ pub const KEYS: &[Key] = &[
         name: "answer.allow",
         shape: Shape::Names,
         default: "[]",
-        meaning: "Answer only these users, if any are listed.",
+        meaning: "Answer only these people, if any are listed, each as `PLATFORM:ACCOUNT`, such as \
+                  `onebot:10001`.",
     },
     Key {
         name: "answer.block",
         shape: Shape::Names,
         default: "[]",
-        meaning: "Never answer these users.",
+        meaning: "Never answer these people, each as `PLATFORM:ACCOUNT`.",
     },
     Key {
         name: "budget.turn_tokens",

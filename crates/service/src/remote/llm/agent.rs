@@ -12,6 +12,7 @@ use serde_json::{Map, json};
 use uuid::Uuid;
 
 use super::{
+    super::identity::PLATFORM,
     NON_STREAM,
     answer::{refuse, status},
     request::PendingRequest,
@@ -25,9 +26,6 @@ use crate::{
 
 /// As which clients name it: requests to the server itself are ours to answer.
 pub(in crate::remote) const NAME: &str = "server";
-
-/// Of sessions that are a room's or a client's own.
-const PLATFORM: &str = "remote";
 
 /// Compat(newage): taken once it is stored, answered later.
 pub(super) async fn ask(
@@ -60,6 +58,7 @@ pub(super) async fn ask(
         mentioned: true,
     };
     let overrule = Override {
+        principal: Some(peer.principal()),
         role: Some(role),
         debounce: Some(Duration::ZERO),
         ..Override::default()

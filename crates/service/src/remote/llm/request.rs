@@ -253,7 +253,7 @@ pub(super) async fn received(call: Call) -> Result<Json, String> {
         let guests = call.remote.store().rooms().submit(&room.name).await;
         let guests = guests.map_err(unstored)?;
         if !guests.is_empty() {
-            wanted.role = Role::User;
+            wanted.role = Role::Member;
         }
         wanted.text = merged(&guests, &wanted.text);
     }
@@ -307,7 +307,7 @@ async fn read(call: &Call) -> Result<ParsedRequest, String> {
     let place = room.as_ref().map_or(own, |room| &room.name).to_owned();
     let role = match call.peer.rights() {
         Rights::Operator => Role::Operator,
-        Rights::Guest | Rights::Client => Role::User,
+        Rights::Guest | Rights::Client => Role::Member,
     };
     Ok(ParsedRequest {
         id,

@@ -1,7 +1,7 @@
 //! The turn of the script: a message and a timer arrive, a model is asked twice, an answer goes
 //! out.
 
-use callgate_contract::{ConversationId, JournalId, Part};
+use callgate_contract::{ConversationId, JournalId, Part, Role};
 use callgate_store::{Charge, LogRole, NewConversation, NewTimer, Store, StoreError, TurnStart};
 use callgate_testkit::Witness;
 use jiff::Timestamp;
@@ -20,7 +20,8 @@ pub(super) async fn script(store: &Store, run: JournalId, witness: &Witness) {
     let timer = NewTimer {
         id: run.0,
         session: session("turn"),
-        user: "u1".to_owned(),
+        principal: "cli:u1".parse().unwrap(),
+        role: Role::Member,
         due_at: Timestamp::UNIX_EPOCH,
         text: "timer".to_owned(),
     };

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    BoxFuture, CallContext, Caller, Grant, JournalId, Method, MethodError, MethodInfo, Reply, Role,
-    SessionKey, SessionType, Surface, Value,
+    BoxFuture, CallContext, Caller, Grant, JournalId, Method, MethodError, MethodInfo, Principal,
+    Reply, Role, SessionKey, SessionType, Surface, Value,
 };
 use callgate_gate::Gate;
 
@@ -17,7 +17,7 @@ pub fn hide_others(gate: &Gate) {
     for surface in [Surface::Code, Surface::ToolCall] {
         let caller = Caller {
             session: session.clone(),
-            user: String::new(),
+            principal: Principal::System,
             role: Role::Operator,
             surface,
             journal: JournalId::fresh(),

@@ -48,6 +48,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
     let overrule = Override {
         mode: Some(Mode::Tools),
         model: None,
+        principal: None,
         role: None,
         debounce: Some(Duration::ZERO),
     };

@@ -5,8 +5,8 @@ use std::{cmp::Reverse, path::PathBuf, sync::Arc};
 
 use callgate_agent::prompt::{PromptContext, system_prompt};
 use callgate_contract::{
-    Arguments, Caller, Grant, JournalId, Kind, MethodInfo, Mode, Role, SessionKey, Surface, Value,
-    json as value_json,
+    Arguments, Caller, Grant, JournalId, Kind, MethodInfo, Mode, Principal, Role, SessionKey,
+    Surface, Value, json as value_json,
 };
 use callgate_gate::{CallError, Gate, Outcome, python_text};
 use callgate_plugins::{
@@ -75,7 +75,7 @@ impl<'a> Stage<'a> {
         self.heard.take();
         let answers = step.get("llm").and_then(Json::as_array);
         self.model.answer_with(answers.map_or(&[], Vec::as_slice));
-        let here = self.caller(self.chat.clone(), USER, Role::User);
+        let here = self.caller(self.chat.clone(), USER, Role::Member);
         let expected = step.get("sent").cloned().unwrap_or_default();
         let mut observed = match action {
             Action::Call {
@@ -91,7 +91,7 @@ impl<'a> Stage<'a> {
                 let role = if is_operator {
                     Role::Operator
                 } else {
-                    Role::User
+                    Role::Member
                 };
                 let caller = self.caller(self.chat.clone(), USER, role);
                 self.command(&caller, &name, &raw_args).await?
@@ -159,7 +159,7 @@ impl<'a> Stage<'a> {
             .map_err(|failure| failure.message)?;
         let made = agent.store().personas().list().await;
         let made = made.map_err(|error| error.to_string())?;
-        let mut caller = self.caller(self.chat.clone(), USER, Role::User);
+        let mut caller = self.caller(self.chat.clone(), USER, Role::Member);
         caller.surface = Surface::ToolCall;
         let methods = self.gate.catalogue(&caller);
         let methods: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
@@ -281,7 +281,7 @@ impl<'a> Stage<'a> {
             (None, _) => Ok(self.chat.clone()),
         };
         let chat = chat.map_err(|error| error.to_string())?;
-        let caller = self.caller(chat, sender, Role::User);
+        let caller = self.caller(chat, sender, Role::Member);
         let name = text("sender_name")
             .or(text("sender_nickname"))
             .unwrap_or(sender);
@@ -332,8 +332,8 @@ impl<'a> Stage<'a> {
 
     fn caller(&self, session: SessionKey, user: &str, role: Role) -> Caller {
         Caller {
+            principal: Principal::person(&session, user),
             session,
-            user: user.to_owned(),
             role,
             surface: Surface::Code,
             journal: JournalId::fresh(),
