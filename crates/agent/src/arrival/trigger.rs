@@ -94,15 +94,11 @@ impl Agent {
         Ok(Arrived::Turn(report))
     }
 
-    /// A turn acts for everybody whose message it takes: it may do what the least of them may, and in
-    /// that one's name. How it is answered is what the newest message that says so asked for.
+    /// A turn acts for whoever began it. What others say is in it too, so that it may do no more than the
+    /// least of them. How it is answered is what the newest message that says so asked for.
     fn narrow(&self, trigger: &mut TurnTrigger, waiting: &[LogRow]) {
         for row in waiting.iter().chain(&trigger.reserved) {
-            let role = self.role_at_arrival(row);
-            if role < trigger.role {
-                trigger.principal = row.principal();
-                trigger.role = role;
-            }
+            trigger.role = trigger.role.min(self.role_at_arrival(row));
         }
         let newest = || waiting.iter().chain(&trigger.reserved).rev();
         let mode = newest().find_map(|row| row.mode);

@@ -122,7 +122,7 @@ async fn journal(store: &Store, session: &SessionKey) -> Vec<String> {
     for turn in store.turns().list(session, 1_000).await.unwrap() {
         let id = turn.start.id;
         let finish = turn.finish.unwrap();
-        lines.push(format!("turn {:?} {:?}", turn.start.user, finish.stop));
+        lines.push(format!("turn {} {:?}", turn.start.principal, finish.stop));
         for round in store.turns().rounds(id).await.unwrap() {
             let reply = round.answer.map(|answer| answer.reply);
             lines.push(format!("round {} {reply:?}", round.number));

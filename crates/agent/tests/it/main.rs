@@ -19,6 +19,7 @@ mod listening;
 mod many;
 mod prompt;
 mod recovery;
+mod rooms;
 mod scene;
 mod search;
 mod seeds;
