@@ -94,6 +94,7 @@ impl Agent {
             offered,
             mode: overrule.mode,
             model: overrule.model.clone(),
+            provenance: None,
         };
         let claim = self.claim_arrival(&incoming.session);
         let arrival = self.store().log().receive(&incoming, reception).await?;

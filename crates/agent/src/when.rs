@@ -142,6 +142,7 @@ mod tests {
             mentioned,
             turn: None,
             unfinished: false,
+            provenance: None,
         }
     }
 

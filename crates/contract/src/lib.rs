@@ -12,6 +12,7 @@ mod model;
 mod peer;
 mod principal;
 mod progress;
+mod provenance;
 mod run;
 mod session;
 mod spec;
@@ -34,6 +35,7 @@ pub use model::{
 pub use peer::{Peer, PeerMessage};
 pub use principal::{InvalidPrincipal, Principal, Role};
 pub use progress::{Onlooker, Progress};
+pub use provenance::{InvalidProvenance, Provenance};
 pub use run::{
     CodeCall, CodeReply, HostCall, Limits, OutputListener, Report, RunFolders, RunSpec, Sandbox,
     SandboxError, Stop, Stub, UID_BASE,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{BoxFuture, Principal, Role, SessionKey};
+use crate::{BoxFuture, Principal, Provenance, Role, SessionKey};
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -90,6 +90,7 @@ pub enum Change {
     SystemRow {
         session: SessionKey,
         text: String,
+        provenance: Provenance,
     },
     /// The beginning of an answer that was stopped or broke off, as it was read while it came: in the
     /// session's log, and never sent.

@@ -4,8 +4,8 @@
 use std::{any::Any, panic::AssertUnwindSafe};
 
 use callgate_contract::{
-    Arguments, Binding, CallContext, Change, Effect, Kind, MethodInfo, Reply, Value, codec,
-    codec::CodecError, frame,
+    Arguments, Binding, CallContext, Change, Effect, Kind, MethodInfo, Provenance, Reply, Value,
+    codec, codec::CodecError, frame,
 };
 use futures_util::FutureExt;
 use tokio::time::timeout;
@@ -110,6 +110,7 @@ fn take(
         changes.push(Change::SystemRow {
             session: context.caller.session.clone(),
             text: text.clone(),
+            provenance: Provenance::Method(format!("{}/{}", info.origin, info.name)),
         });
     }
     Ok(EncodedOutcome {

@@ -60,6 +60,8 @@ CREATE TABLE log (
     offered BIGINT NOT NULL DEFAULT 0,
     -- The beginning of an answer that was stopped, or broke off.
     unfinished BIGINT NOT NULL DEFAULT 0,
+    -- Whose words it is that nobody in the chat has said.
+    provenance TEXT,
     -- The turn that took an incoming row.
     turn {bytes},
     -- The journal (of a turn, a run or a call) that wrote an outgoing or system row.

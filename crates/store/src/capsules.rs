@@ -157,13 +157,14 @@ fn put_log_row(
     let sender = row.sender.as_ref();
     tx.execute(
         "INSERT INTO log (id, session, role, parts, written_at, sender, sender_name, message_id,
-                          hidden, mentioned, dismissed, turn, journal, unfinished)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13)
+                          hidden, mentioned, dismissed, turn, journal, unfinished, provenance)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14)
          ON CONFLICT (id) DO UPDATE SET role = excluded.role, parts = excluded.parts,
              written_at = excluded.written_at, sender = excluded.sender,
              sender_name = excluded.sender_name, message_id = excluded.message_id,
              hidden = excluded.hidden, mentioned = excluded.mentioned, turn = excluded.turn,
-             journal = excluded.journal, unfinished = excluded.unfinished",
+             journal = excluded.journal, unfinished = excluded.unfinished,
+             provenance = excluded.provenance",
         parameters![
             row.id,
             row.session.to_string(),
@@ -178,6 +179,7 @@ fn put_log_row(
             row.turn,
             *journal,
             row.unfinished,
+            row.provenance.as_ref().map(ToString::to_string),
         ],
     )?;
     Ok(())

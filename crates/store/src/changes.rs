@@ -18,7 +18,7 @@ pub(crate) fn apply(
         match change {
             Change::Send { message } => {
                 let (session, parts) = (&message.session, &message.parts);
-                log::append(tx, by, session, LogRole::Assistant, parts)?;
+                log::append(tx, by, session, (LogRole::Assistant, None), parts)?;
                 outbox::queue(tx, message, holder)?;
             }
             Change::Remember {
@@ -27,9 +27,14 @@ pub(crate) fn apply(
                 text,
             } => notes::write(tx, session, name, text)?,
             Change::Forget { session, name } => notes::erase(tx, session, name)?,
-            Change::SystemRow { session, text } => {
+            Change::SystemRow {
+                session,
+                text,
+                provenance,
+            } => {
                 let parts = [Part::text(text)];
-                log::append(tx, by, session, LogRole::System, &parts)?;
+                let from = Some(provenance);
+                log::append(tx, by, session, (LogRole::System, from), &parts)?;
             }
             Change::Unfinished { session, text } => {
                 log::append_unfinished(tx, journal, session, text)?;

@@ -3,7 +3,7 @@
 
 mod find;
 
-use callgate_contract::{JournalId, Mode, Part, Principal, Role, SessionKey};
+use callgate_contract::{JournalId, Mode, Part, Principal, Provenance, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -57,6 +57,8 @@ pub struct Reception {
     /// The sender's wish, in place of what the session would choose.
     pub mode: Option<Mode>,
     pub model: Option<String>,
+    /// Where nobody in the chat has said it.
+    pub provenance: Option<Provenance>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -89,6 +91,9 @@ pub struct LogRow {
     pub turn: Option<JournalId>,
     /// The beginning of an answer that was stopped, or broke off.
     pub unfinished: bool,
+    /// Whose words it is that nobody in the chat has said.
+    #[schemars(with = "Option<String>")]
+    pub provenance: Option<Provenance>,
 }
 
 impl LogRow {
@@ -116,11 +121,12 @@ impl Log<'_> {
         &self,
         session: &SessionKey,
         role: LogRole,
+        provenance: Option<Provenance>,
         parts: &[Part],
     ) -> Result<i64, StoreError> {
         let (session, parts) = (session.clone(), parts.to_vec());
         self.0
-            .write(move |tx| append(tx, None, &session, role, &parts))
+            .write(move |tx| append(tx, None, &session, (role, provenance.as_ref()), &parts))
             .await
     }
 
@@ -388,18 +394,19 @@ pub(crate) fn append(
     tx: &mut dyn Tx,
     journal: Option<JournalId>,
     session: &SessionKey,
-    role: LogRole,
+    (role, provenance): (LogRole, Option<&Provenance>),
     parts: &[Part],
 ) -> Result<i64, StoreError> {
     let row = tx.query_one(
-        "INSERT INTO log (session, role, parts, written_at, journal)
-         VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+        "INSERT INTO log (session, role, parts, written_at, journal, provenance)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
         parameters![
             session.to_string(),
             row::word(role)?,
             row::json("parts", &parts)?,
             row::now(),
             journal,
+            provenance.map(ToString::to_string),
         ],
     )?;
     row.at(0)
@@ -413,7 +420,7 @@ pub(crate) fn append_unfinished(
     text: &str,
 ) -> Result<(), StoreError> {
     let parts = [Part::text(text)];
-    let id = append(tx, Some(turn), session, LogRole::Assistant, &parts)?;
+    let id = append(tx, Some(turn), session, (LogRole::Assistant, None), &parts)?;
     tx.execute(
         "UPDATE log SET unfinished = 1 WHERE id = ?1",
         parameters![id],
@@ -433,8 +440,8 @@ pub(crate) fn insert_incoming(
     let id: Option<i64> = tx.scalar(
         "INSERT INTO log (session, role, parts, written_at, sender, sender_name, message_id,
                           hidden, mentioned, sender_role, dismissed, offered, holder, mode, model,
-                          sender_principal)
-         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14)
+                          sender_principal, provenance)
+         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15)
          ON CONFLICT (session, message_id) WHERE message_id IS NOT NULL DO NOTHING RETURNING id",
         parameters![
             session,
@@ -451,6 +458,7 @@ pub(crate) fn insert_incoming(
             reception.mode.map(row::word).transpose()?,
             reception.model,
             principal.as_ref().map(Principal::to_string),
+            reception.provenance.as_ref().map(Provenance::to_string),
         ],
     )?;
     let Some(id) = id else {
@@ -478,6 +486,7 @@ pub(crate) fn insert_incoming(
             mentioned: incoming.mentioned,
             turn: None,
             unfinished: false,
+            provenance: reception.provenance,
         },
         repeated: false,
     })
@@ -489,6 +498,7 @@ pub(crate) fn read(row: &Row) -> Result<LogRow, StoreError> {
     let role: Option<String> = get(row, "sender_role")?;
     let principal: Option<String> = get(row, "sender_principal")?;
     let mode: Option<String> = get(row, "mode")?;
+    let provenance: Option<String> = get(row, "provenance")?;
     Ok(LogRow {
         id: get(row, "id")?,
         session: row::read_session(&get::<String>(row, "session")?)?,
@@ -513,5 +523,8 @@ pub(crate) fn read(row: &Row) -> Result<LogRow, StoreError> {
         mentioned: row::read_flag(get(row, "mentioned")?),
         turn: get(row, "turn")?,
         unfinished: row::read_flag(get(row, "unfinished")?),
+        provenance: provenance
+            .map(|provenance| row::read_word("provenance", provenance))
+            .transpose()?,
     })
 }

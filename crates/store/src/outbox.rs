@@ -87,8 +87,8 @@ impl QueuedMessages<'_> {
         self.0
             .write(move |tx| {
                 if recorded {
-                    let (session, role) = (&queued.session, LogRole::Assistant);
-                    log::append(tx, Some(journal), session, role, &queued.parts)?;
+                    let (session, from) = (&queued.session, (LogRole::Assistant, None));
+                    log::append(tx, Some(journal), session, from, &queued.parts)?;
                 }
                 queue(tx, &queued, holder)
             })

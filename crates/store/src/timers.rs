@@ -5,7 +5,7 @@ mod plugin;
 
 pub use plugin::PluginTimer;
 
-use callgate_contract::{Part, Principal, Role, SessionKey};
+use callgate_contract::{Part, Principal, Provenance, Role, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -148,6 +148,7 @@ fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow
     let reception = Reception {
         role: Some(row::read_word("role", get(&fired, "role")?)?),
         principal: Some(row::read_word("principal", get(&fired, "principal")?)?),
+        provenance: Some(Provenance::Timer),
         ..Reception::default()
     };
     let incoming = Incoming {

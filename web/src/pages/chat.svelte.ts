@@ -150,7 +150,7 @@ export class ChatSession {
     this.error = null;
     const whole: Part[] = text ? [{ type: "text", text }, ...parts] : parts;
     const last = this.#rows.at(-1)?.id ?? 0;
-    this.#sent = { id: last, session: this.key, role: "user", sender: null, parts: whole, at: new Date().toISOString(), turn: null, unfinished: false };
+    this.#sent = { id: last, session: this.key, role: "user", sender: null, parts: whole, at: new Date().toISOString(), turn: null, unfinished: false, provenance: null };
     try {
       await post(`${this.path}/messages`, { text: text || null, parts, wait: false });
     } catch (error) {

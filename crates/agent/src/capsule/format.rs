@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use callgate_contract::{
-    Binding, ConversationId, Effect, Exposure, JournalId, Kind, Mode, Part, Role, SessionKey, Stop,
-    Surface, TurnStop, Usage,
+    Binding, ConversationId, Effect, Exposure, JournalId, Kind, Mode, Part, Provenance, Role,
+    SessionKey, Stop, Surface, TurnStop, Usage,
 };
 use callgate_store::{LogRole, NewPersona, Sender};
 use jiff::Timestamp;
@@ -113,6 +113,7 @@ pub struct LogRecord {
     pub turn: Option<JournalId>,
     #[serde(default)]
     pub unfinished: bool,
+    pub provenance: Option<Provenance>,
     pub journal: Option<JournalId>,
 }
 

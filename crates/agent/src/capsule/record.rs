@@ -98,6 +98,7 @@ impl From<WrittenRow> for LogRecord {
             mentioned: row.mentioned,
             turn: row.turn,
             unfinished: row.unfinished,
+            provenance: row.provenance,
             journal,
         }
     }
@@ -122,6 +123,7 @@ impl LogRecord {
                 mentioned: self.mentioned,
                 turn: self.turn,
                 unfinished: self.unfinished,
+                provenance: self.provenance.clone(),
             },
             journal: self.journal,
         }

@@ -3,7 +3,9 @@
 //! Pieces of a message on its way are events of that message's own watch, as a model's are; only the whole
 //! message is stored.
 
-use callgate_contract::{Effect, Kind, Message, MethodError, Part, Points, Value, Verdict};
+use callgate_contract::{
+    Effect, Kind, Message, MethodError, Part, Points, Provenance, Value, Verdict,
+};
 use callgate_gate::{Call, Function, method as made};
 use callgate_store::LogRole;
 use schemars::JsonSchema;
@@ -126,7 +128,9 @@ impl Agent {
             }
             let parts = [Part::text(push.text.as_str())];
             let log = self.store().log();
-            log.append(&session, LogRole::System, &parts)
+            let plugin = call.caller.grant.budget.payer().origin.clone();
+            let from = plugin.map(Provenance::Plugin);
+            log.append(&session, LogRole::System, from, &parts)
                 .await
                 .map_err(failed)?;
         }

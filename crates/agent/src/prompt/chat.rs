@@ -3,7 +3,7 @@
 //!
 //! Invariant: only an entry's own first line begins with `[#`, whatever its sender wrote.
 
-use callgate_contract::Part;
+use callgate_contract::{Part, Provenance};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::escape::{many_lines, name, quoted};
@@ -47,6 +47,8 @@ pub struct ChatRow<'a> {
     pub reply_to: Option<i64>,
     /// It was stopped, or broke off.
     pub unfinished: bool,
+    /// Whose words it is that nobody in the chat has said.
+    pub provenance: Option<&'a Provenance>,
 }
 
 /// How much of the log is shown, counted from the newest row backwards.
@@ -111,6 +113,11 @@ fn entry(row: &ChatRow, zone: &TimeZone, row_bytes: usize) -> String {
 /// What we know of the row besides its text.
 fn remarks(row: &ChatRow) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
+    remarks.extend(row.provenance.map(|provenance| match provenance {
+        Provenance::Method(name) => format!("result of {name}"),
+        Provenance::Plugin(id) => format!("from plugin {id}"),
+        Provenance::Timer => "a timer you set".to_owned(),
+    }));
     remarks.extend(row.to_you.then(|| "to you".to_owned()));
     remarks.extend(row.reply_to.map(|id| format!("reply to #{id}")));
     remarks.extend(row.unfinished.then(|| "stopped before its end".to_owned()));

@@ -12,12 +12,13 @@ use crate::prompt::{ChatBounds, ChatRow, Person, Speaker, chat};
 /// Images of recent messages that go along with the chat.
 const IMAGES: usize = 4;
 
-/// What the messages of a turn say, whole. Of several people each is named, so that a model can tell
-/// them apart.
+/// What the messages of a turn say, whole. Of several people each is named, and so is what nobody in the chat
+/// has said, so that a model can tell them apart.
 pub(crate) fn words_of(rows: Vec<LogRow>) -> Vec<Part> {
     let sender = |row: &LogRow| row.sender.as_ref().map(|sender| sender.id.clone());
     let first = rows.first().map(sender);
-    if rows.iter().map(sender).all(|one| Some(one) == first) {
+    let are_own = rows.iter().all(|row| row.provenance.is_none());
+    if are_own && rows.iter().map(sender).all(|one| Some(one) == first) {
         return rows.into_iter().flat_map(|row| row.parts).collect();
     }
     let bounds = ChatBounds {
@@ -70,6 +71,7 @@ fn chat_row<'a>(row: &'a LogRow, numbers: &HashMap<&str, i64>) -> ChatRow<'a> {
             _ => None,
         }),
         unfinished: row.unfinished,
+        provenance: row.provenance.as_ref(),
     }
 }
 

@@ -92,7 +92,7 @@ fn a_turn_of_several_people_may_do_what_the_least_of_them_may() {
     wait_until(|| site.last(GROUP).contains("secret") || site.last(GROUP).contains("refused"));
     assert_eq!(
         site.last(GROUP),
-        "refused: PermissionError: bob is not an operator"
+        "refused: PermissionError: boss is not an operator"
     );
     assert_eq!(model.asked(), 2, "both were one turn");
     site.says(GROUP, "boss", "tell me", true);

@@ -22,6 +22,8 @@ pub struct RowView {
     pub turn: Option<String>,
     /// The beginning of an answer that was stopped, or broke off.
     pub unfinished: bool,
+    /// Whose words it is that nobody in the chat has said: `method:ORIGIN/NAME`, `plugin:ID` or `timer`.
+    pub provenance: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +46,7 @@ impl From<LogRow> for RowView {
             at: row.at,
             turn: row.turn.map(journal_id),
             unfinished: row.unfinished,
+            provenance: row.provenance.map(|one| one.to_string()),
         }
     }
 }

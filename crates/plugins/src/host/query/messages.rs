@@ -1,6 +1,6 @@
 //! `chat_message`: the log, of every session.
 
-use callgate_contract::{MethodError, Part, SessionKey, SessionType};
+use callgate_contract::{MethodError, Part, Provenance, SessionKey, SessionType};
 use callgate_store::{Incoming, LogQuery, LogRole, LogRow, Sender, Store};
 use serde_json::{Map, Value as Json, json};
 
@@ -145,6 +145,8 @@ pub(super) fn chat_type(session: &SessionKey) -> &'static str {
 
 /// A row that a plugin writes itself. Nobody answers it.
 pub(super) async fn create(store: &Store, values: &Map<String, Json>) -> Result<Row, MethodError> {
+    // Which of them asks is not told with a query.
+    let from = Provenance::Plugin("nekro".to_owned());
     let session = text_of(values, "chat_key").unwrap_or_default();
     let session: SessionKey = session.parse().map_err(failed)?;
     let parts = vec![Part::text(
@@ -158,7 +160,7 @@ pub(super) async fn create(store: &Store, values: &Map<String, Json>) -> Result<
         };
         store
             .log()
-            .append(&session, role, &parts)
+            .append(&session, role, Some(from), &parts)
             .await
             .map_err(failed)?
     } else {
