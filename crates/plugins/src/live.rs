@@ -89,8 +89,8 @@ impl WorkerChannels {
     ) -> Self {
         let pid = pid.and_then(|pid| i32::try_from(pid).ok());
         // Of a folder that holds the data directory, only what lies beside that is shown, as it lay.
-        let places = [wall.readable.as_slice(), wall.writable.as_slice()].concat();
-        let places = places.into_iter().filter(|it| !wall.hidden.starts_with(it));
+        let places = wall.writable.iter().cloned();
+        let places = places.filter(|it| !wall.hidden.starts_with(it));
         WorkerChannels {
             main,
             lane,

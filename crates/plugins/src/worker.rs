@@ -6,6 +6,7 @@ mod load;
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, Weak},
     time::{Duration, Instant},
 };
@@ -55,6 +56,8 @@ struct WorkerState {
 /// A process and which of the plugins it has by now.
 struct RunningProcess {
     live: Arc<WorkerChannels>,
+    /// Its interpreter, with the packages that were there for it.
+    python: PathBuf,
     /// Ids that are loaded; the flag says that no more are coming.
     loaded: watch::Sender<(Vec<String>, bool)>,
 }

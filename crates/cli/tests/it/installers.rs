@@ -9,6 +9,7 @@ use crate::{
     environments::cache,
     packages::wheel,
     scene::{Said, Scene, finish},
+    server::Server,
 };
 
 /// A uv of our own, kept with what tests install once.
@@ -113,6 +114,29 @@ fn uv_installs_where_there_is_one_and_a_conflict_gives_an_environment_of_its_own
 #[test]
 fn pip_installs_where_there_is_no_uv() {
     conflict_gives_an_environment_of_its_own(None, "pip");
+}
+
+#[test]
+fn packages_that_come_while_serving_are_found() {
+    let scene = Scene::new();
+    wheel(&index(&scene), "tiny_thing", "1.0", "answer = 'tiny'");
+    wheel(&index(&scene), "other_thing", "1.0", "answer = 'other'");
+    let run = |arguments: &[&str]| said(&scene, None, arguments).succeeded();
+    let body = |module: &str| format!("    import {module}\n    return {module}.answer");
+    let plain = plugin(&scene, "plain", "", "    return 'plain'");
+    let first = plugin(&scene, "first", "tiny_thing\n", &body("tiny_thing"));
+    let second = plugin(&scene, "second", "other_thing\n", &body("other_thing"));
+    let _server = Server::start(&scene);
+    // A worker without packages, then with the first, then with another in the same place.
+    let installed = [
+        ("plain", plain, "plain"),
+        ("first", first, "tiny"),
+        ("second", second, "other"),
+    ];
+    for (method, folder, answer) in installed {
+        run(&["plugin", "install", &folder]);
+        assert_eq!(run(&["call", method]).stdout.trim(), answer);
+    }
 }
 
 /// Who installed `tiny_thing` there, by what they left.

@@ -1,7 +1,7 @@
 //! The wall around plugins, through the real binary: what their code cannot reach, as root and as an
 //! ordinary user, and that nothing of theirs runs where the kernel has no wall.
 
-use std::{os::unix::net::UnixListener, process::Command};
+use std::{os::unix::net::UnixListener, path::Path, process::Command};
 
 use serde_json::{Value as Json, json};
 
@@ -170,7 +170,7 @@ fn without_a_wall_no_plugin_runs_and_everybody_is_told_why() {
             &folder,
             scene.data().join("plugins/tries").to_str().unwrap(),
         ]
-        .map(|folder| std::path::Path::new(folder).join("ran").exists());
+        .map(|folder| Path::new(folder).join("ran").exists());
         assert_eq!(traces, [false, false], "nothing of it was run");
     }
 }
@@ -296,4 +296,24 @@ fn plugins_find_what_they_need_of_the_machine() {
     assert_eq!(*seen, expected, "{said}");
     let tone = seen["tone"].as_str().unwrap();
     assert!(tone == "RIFF" || tone == "there is none", "{tone}");
+}
+
+#[test]
+fn a_scenario_passes_where_an_ordinary_user_runs_it() {
+    let scene = Scene::of_ordinary_user();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/plugins/native_examples");
+    // Where the tree lies need not be open to everybody.
+    let folder = scene.home().join("native_examples");
+    std::fs::create_dir(&folder).unwrap();
+    for file in ["__init__.py", "shelves.py", "scenario.json"] {
+        std::fs::copy(example.join(file), folder.join(file)).unwrap();
+    }
+    scene.let_the_user_in();
+    let (plugin, scenario) = ("native_examples", "native_examples/scenario.json");
+    let tested = scene
+        .bare(&["plugin", "test", plugin, scenario, "--json"])
+        .spawn();
+    let report = finish(tested.unwrap()).succeeded().json();
+    assert_eq!(report["failed"], 0, "{report}");
+    assert_eq!(report["passed"], 18);
 }

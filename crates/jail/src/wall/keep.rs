@@ -23,7 +23,7 @@ pub fn take_control() -> Step<i32> {
 pub fn keep(
     program: i32,
     init: Option<Init>,
-    control: Option<i32>,
+    mut control: Option<i32>,
     signals: &Signals,
 ) -> Step<Infallible> {
     // The program has them now.
@@ -35,14 +35,17 @@ pub fn keep(
             break status;
         }
         let [signalled, ordered] = wait([signals.descriptor, control.unwrap_or(-1)]);
-        if signalled && signals.next() == libc::SIGUSR1 {
+        if signalled && signals.bring(libc::SIGUSR1) {
             process::kill(program, libc::SIGUSR1);
         }
-        if let (true, Some(control)) = (ordered, control) {
-            match order(control, init.is_some()) {
-                Some(Ok(())) => process::write(control, b"shown\n"),
-                Some(Err(failure)) => process::write(control, format!("!{failure}\n").as_bytes()),
-                None => process::kill(program, libc::SIGKILL),
+        if let (true, Some(socket)) = (ordered, control) {
+            match order(socket, init.is_some()) {
+                Some(Ok(())) => process::write(socket, b"shown\n"),
+                Some(Err(failure)) => process::write(socket, format!("!{failure}\n").as_bytes()),
+                None => {
+                    process::kill(program, libc::SIGKILL);
+                    control = None;
+                }
             }
         }
     };

@@ -159,11 +159,12 @@ impl Signals {
         }
     }
 
-    /// Which one came.
-    pub fn next(&self) -> i32 {
+    /// Has this one come, among all that have?
+    pub fn bring(&self, signal: i32) -> bool {
         let read = read(self.descriptor);
-        let number = read.first_chunk::<4>();
-        number.map_or(0, |number| i32::from_ne_bytes(*number))
+        let came = read.chunks(size_of::<libc::signalfd_siginfo>());
+        let numbers = came.filter_map(|it| Some(i32::from_ne_bytes(*it.first_chunk()?)));
+        numbers.into_iter().any(|number| number == signal)
     }
 }
 

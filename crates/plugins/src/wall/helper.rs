@@ -1,8 +1,7 @@
 //! The program `callgate-wall`, carried in our own: in memory, where nobody else can change it.
 
-use std::{fs::File, io, io::Write, os::fd::AsRawFd};
+use std::{fs::File, io, io::Write, os::fd::AsRawFd, sync::OnceLock};
 
-use parking_lot::Mutex;
 use rustix::{
     fs::{MemfdFlags, memfd_create},
     io::Errno,
@@ -10,14 +9,18 @@ use rustix::{
 
 const PROGRAM: &[u8] = include_bytes!(env!("CALLGATE_WALL"));
 
-/// Held while it is made; there is one for the whole process, kept open as long as it lives.
-static MADE: Mutex<Option<&'static File>> = Mutex::new(None);
+/// Made when it is first needed, and open from then on.
+static MADE: OnceLock<File> = OnceLock::new();
 
 pub(super) fn program() -> io::Result<&'static File> {
-    let mut made = MADE.lock();
-    if let Some(program) = *made {
+    if let Some(program) = MADE.get() {
         return Ok(program);
     }
+    let made = make()?;
+    Ok(MADE.get_or_init(|| made))
+}
+
+fn make() -> io::Result<File> {
     let name = "callgate-wall";
     let flags = MemfdFlags::CLOEXEC;
     let descriptor = match memfd_create(name, flags | MemfdFlags::EXEC) {
@@ -28,6 +31,5 @@ pub(super) fn program() -> io::Result<&'static File> {
     let mut file = File::from(descriptor?);
     file.write_all(PROGRAM)?;
     // What is open for writing cannot be executed.
-    let program = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    Ok(made.insert(Box::leak(Box::new(program))))
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -37,10 +37,6 @@ impl Places {
         self.add(path, Shown::Write);
     }
 
-    pub(super) fn cover(&mut self, path: &Path) {
-        self.add(path, Shown::Cover);
-    }
-
     /// What is not there needs no place. The whole machine is none either.
     fn add(&mut self, path: &Path, how: Shown) {
         if let Some(real) = self.resolve(path).filter(|real| real.parent().is_some()) {

@@ -1,7 +1,8 @@
 //! What every walled program finds of this machine: programs and libraries, certificates, how names and
-//! addresses are found, the time zone, fonts. Nothing that belongs to somebody.
+//! addresses are found, the time zone, fonts. Nothing that belongs to
+//! somebody: no private keys, and no folder that operators keep things of their own in.
 
-pub(super) const READ: [&str; 43] = [
+pub(super) const READ: [&str; 48] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -32,12 +33,17 @@ pub(super) const READ: [&str; 43] = [
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
-    "/etc/pki",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
     "/etc/protocols",
     "/etc/python3",
     "/etc/resolv.conf",
     "/etc/services",
-    "/etc/ssl",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
     "/etc/timezone",
     "/etc/xdg",
     "/run/systemd/resolve",
@@ -46,6 +52,3 @@ pub(super) const READ: [&str; 43] = [
     "/sys/fs/cgroup",
     "/var/cache/fontconfig",
 ];
-
-/// Of those, what is secret: root could read it.
-pub(super) const COVERED: [&str; 2] = ["/etc/ssl/private", "/etc/pki/tls/private"];

@@ -147,6 +147,7 @@ impl Worker {
         });
         let running = Arc::new(RunningProcess {
             live,
+            python: order.python,
             loaded: watch::Sender::default(),
         });
         self.state.lock().current = Some(running.clone());

@@ -48,11 +48,15 @@ impl Worker {
         results
     }
 
-    /// Shows the process where the plugins lie now; false where it cannot be.
+    /// Shows the process where the plugins lie now; false where another is needed, for that or since
+    /// there are packages now that it does not have.
     async fn are_shown(&self, running: &RunningProcess, sources: &[Source]) -> bool {
         let Some(plugins) = self.plugins.upgrade() else {
             return false;
         };
+        if plugins.python_of(&self.name) != running.python {
+            return false;
+        }
         for source in sources {
             for place in plugins.places_of(source).into_iter().flatten() {
                 if !running.live.show(&place).await {
