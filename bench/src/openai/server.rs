@@ -10,7 +10,6 @@ use callgate_contract::{
     Models, NamedModel, Outbox, Usage,
 };
 use callgate_server::OpenAi;
-use callgate_service::{CHAT, MODELS};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -60,7 +59,7 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
         packages: Vec::new(),
         sessions: Sessions::default(),
     });
-    let scopes = [CHAT.to_owned(), MODELS.to_owned()];
+    let scopes = ["chat".to_owned(), "models".to_owned()];
     let (_, key) = store.keys().create(&scopes).await?;
     let refused = |_| -> BoxFuture<'static, Result<Vec<u8>, String>> {
         Box::pin(std::future::ready(Err("nothing is fetched here".into())))

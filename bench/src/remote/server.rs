@@ -6,7 +6,10 @@ use std::{net::SocketAddr, sync::Arc};
 use callgate_contract::{Effect, Exposure, Kind, MethodError};
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_server::Hosts;
-use callgate_service::remote::{METHODS, Remote, RemoteSettings};
+use callgate_service::{
+    METHODS,
+    remote::{Remote, RemoteSettings},
+};
 use callgate_store::{Store, StoreOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
