@@ -43,8 +43,9 @@ prepare: ## Install what the tests need (as root), or say what is missing.
 bench: release ## Ours against peers, in one alternating run.
 	$(TARGET)/release/callgate-bench
 
-soak: release ## Ten thousand runs, eight at once: every result right, nothing left over.
+soak: release ## Ten thousand runs, eight at once: every result right, nothing left over. Then who holds back, and who will not stop: memory and disk stay flat.
 	$(TARGET)/release/callgate-bench soak
+	$(TARGET)/release/callgate-bench flood
 
 # Both at once: built one after the other they would want their dependencies with different features.
 release:

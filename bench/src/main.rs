@@ -10,6 +10,7 @@
 
 mod astrbot;
 mod calls;
+mod flood;
 mod goals;
 mod load;
 mod messages;
@@ -49,6 +50,8 @@ enum Command {
     Turns,
     /// Many runs of all sorts at once: every result must be right and nothing may be left over.
     Soak(soak::Soak),
+    /// Connections that hold back and calls that always fail: memory and disk must stay flat.
+    Flood,
     /// Only what concerns plugins.
     Plugins,
     /// Only AstrBot's plugins, beside AstrBot itself.
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<()> {
     let quick = arguments.quick;
     let table = match arguments.command {
         Some(Command::Soak(soak)) => return soak::soak(&runtime, &soak),
+        Some(Command::Flood) => return flood::flood(),
         Some(Command::RemoteServer) => return runtime.block_on(remote::serve()),
         Some(Command::OpenaiServer) => return runtime.block_on(openai::serve()),
         Some(Command::Openai) => runtime.block_on(round::openai(quick))?,

@@ -48,19 +48,21 @@ pub(crate) fn report(quick: bool, table: &mut Table) -> anyhow::Result<()> {
 }
 
 /// Built beside this one.
-fn binary() -> Option<PathBuf> {
+pub(crate) fn binary() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name("callgate");
     path.exists().then_some(path)
 }
 
-struct Server {
-    child: Child,
-    address: String,
-    _data: TempDir,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) address: String,
+    /// The operator's.
+    pub(crate) key: String,
+    pub(crate) data: TempDir,
 }
 
 impl Server {
-    fn start(binary: &Path) -> anyhow::Result<Server> {
+    pub(crate) fn start(binary: &Path) -> anyhow::Result<Server> {
         let data = TempDir::with_prefix("callgate-bench-")?;
         let mut child = Command::new(binary)
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
@@ -75,14 +77,17 @@ impl Server {
         let said: serde_json::Value = serde_json::from_str(&line)?;
         let address = said["address"].as_str().context("no address")?;
         let address = address.trim_start_matches("http://").to_owned();
+        let login = said["login"].as_str().and_then(|link| link.split_once('#'));
+        let (_, key) = login.context("no key")?;
         Ok(Server {
             child,
             address,
-            _data: data,
+            key: key.to_owned(),
+            data,
         })
     }
 
-    fn is_healthy(&self) -> anyhow::Result<()> {
+    pub(crate) fn is_healthy(&self) -> anyhow::Result<()> {
         let mut stream = TcpStream::connect(&self.address)?;
         let host = &self.address;
         write!(
@@ -136,7 +141,7 @@ fn pss(id: u32) -> u64 {
     field(&format!("/proc/{id}/smaps_rollup"), "Pss:").unwrap_or(0)
 }
 
-fn field(path: &str, name: &str) -> Option<u64> {
+pub(crate) fn field(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

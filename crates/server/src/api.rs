@@ -29,18 +29,14 @@ mod turns;
 
 use std::sync::Arc;
 
-use axum::{Json as Body, Router, extract::DefaultBodyLimit};
+use axum::{Json as Body, Router};
 use callgate_gate::Gate;
-use callgate_service::{Capability, Live, News, Remote, Service, operations::MAX_FILE_BYTES};
+use callgate_service::{Capability, Live, News, Rates, Remote, Service};
 use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{
-    health::Health,
-    plugin_web::Tickets,
-    rates::{Attempts, Rates},
-};
+use crate::{attempts::Attempts, health::Health, plugin_web::Tickets};
 
 pub(crate) use access::{Access, Asking, admit};
 pub(crate) use problem::Problem;
@@ -103,7 +99,6 @@ impl Api {
             .route("/api/openapi.json", axum::routing::get(served))
             .route("/api/{*rest}", axum::routing::any(nothing_here))
             .method_not_allowed_fallback(wrong_method)
-            .layer(DefaultBodyLimit::max(MAX_FILE_BYTES as usize))
             .with_state(self.clone())
     }
 

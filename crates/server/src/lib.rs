@@ -2,6 +2,7 @@
 //! Each only translates: what happens, and who may have it happen, the service decides.
 
 mod api;
+mod attempts;
 pub mod control;
 mod entrance;
 mod health;
@@ -11,7 +12,6 @@ mod metrics;
 mod openai;
 mod page;
 mod plugin_web;
-mod rates;
 pub mod remote;
 mod revocation;
 mod surfaces;

@@ -25,10 +25,11 @@ use axum::{
     routing::{get, post},
 };
 use callgate_agent::Agent;
+use callgate_service::Rates;
 use callgate_store::Store;
 
 use self::{
-    access::{Attempts, Door, Rates},
+    access::{Attempts, Door},
     failure::Failure,
     gateway::Gateway,
 };

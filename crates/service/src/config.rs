@@ -100,6 +100,8 @@ pub struct Approval {
 #[serde(deny_unknown_fields, default)]
 pub struct Journal {
     pub keep: u32,
+    pub keep_days: u32,
+    pub keep_megabytes: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -152,7 +154,11 @@ impl Default for Approval {
 
 impl Default for Journal {
     fn default() -> Self {
-        Journal { keep: 10_000 }
+        Journal {
+            keep: 10_000,
+            keep_days: 0,
+            keep_megabytes: 4_096,
+        }
     }
 }
 

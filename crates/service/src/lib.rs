@@ -20,6 +20,8 @@ pub mod packages;
 pub mod plugins;
 mod principal;
 mod processes;
+mod quota;
+mod rates;
 pub mod remote;
 pub mod request;
 mod scope;
@@ -41,6 +43,8 @@ pub use logs::{Level, LogLine, Logs};
 pub use metrics::{CountedSandbox, Gauges, Metrics};
 pub use operation::{NamedOperation, Operation, read as read_operation};
 pub use principal::Principal;
+pub use quota::{QuotaError, Quotas};
+pub use rates::Rates;
 pub use remote::Remote;
 pub use scope::{METHODS, OPERATOR, SCOPES, unknown_scope};
 pub use service::{

@@ -55,6 +55,7 @@ pub use roster::Roster;
 pub use statics::StaticFile;
 pub use wire::{Disconnected, Wire};
 
+use crate::Quotas;
 use namespace::caught;
 
 /// For a CONNECT to be answered.
@@ -72,6 +73,10 @@ pub struct RemoteSettings {
     pub origins: Vec<String>,
     /// Files and folders that no client may read, write or serve.
     pub restricted_files: Vec<String>,
+    /// Calls that one key may make.
+    pub calls_per_minute: u32,
+    /// What one key may send along with them.
+    pub megabytes_per_hour: u32,
 }
 
 impl Default for RemoteSettings {
@@ -82,6 +87,8 @@ impl Default for RemoteSettings {
             max_connections: 10_000,
             origins: Vec::new(),
             restricted_files: Vec::new(),
+            calls_per_minute: 600_000,
+            megabytes_per_hour: 4_096,
         }
     }
 }
@@ -101,6 +108,7 @@ struct RemoteInner {
     loading: watch::Sender<bool>,
     offers: offers::Offers,
     statics: statics::Statics,
+    quotas: Quotas,
     /// Made when models are known, some time after the first client may come.
     agent: OnceLock<Agent>,
 }
@@ -118,6 +126,7 @@ impl Remote {
             }
         }
         let within = settings.call_within;
+        let quotas = Quotas::new(settings.calls_per_minute, settings.megabytes_per_hour);
         let remote = Remote(Arc::new(RemoteInner {
             store,
             gate,
@@ -130,6 +139,7 @@ impl Remote {
             loading: watch::Sender::new(false),
             offers: offers::Offers::default(),
             statics,
+            quotas,
             agent: OnceLock::new(),
         }));
         let call_client = forward::CallClient::new(Arc::downgrade(&remote.0), within);
@@ -186,6 +196,11 @@ impl Remote {
 
     pub fn gate(&self) -> &Gate {
         &self.0.gate
+    }
+
+    /// Of keys, on every surface that calls are made from.
+    pub fn quotas(&self) -> &Quotas {
+        &self.0.quotas
     }
 
     pub fn settings(&self) -> &RemoteSettings {

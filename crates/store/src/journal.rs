@@ -16,12 +16,13 @@ use callgate_contract::{Change, JournalId, Stop};
 use serde_json::Value as Json;
 
 pub(crate) use self::buffer::{Buffer, PendingReply, Taken};
+pub use self::prune::Keep;
 pub(crate) use self::rows::clock_bytes;
 pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{
     CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success, Tail,
 };
-use crate::{StoreError, changes, crash_point, database::Database, instance, row, tx::Tx};
+use crate::{StoreError, changes, crash_point, database::Database, instance, tx::Tx};
 
 /// Clones share one database.
 #[derive(Clone)]
@@ -187,14 +188,14 @@ impl Journal {
         }
     }
 
-    /// Erases all but the newest `keep` ended runs, with their calls and approvals, and the words of
-    /// the rounds and the runs of all but the newest `keep` ended turns. What is unfinished or waits
-    /// for an approval is never erased. Returns how many runs were.
-    pub async fn prune(&self, keep: u64) -> Result<u64, StoreError> {
+    /// Erases ended runs that are not to be kept, with their calls and approvals, and of such turns the
+    /// words of the rounds and the runs. What is unfinished or waits for an approval is never erased.
+    /// Returns how many runs were.
+    pub async fn prune(&self, keep: Keep) -> Result<u64, StoreError> {
         self.database
             .write(move |tx| {
                 tx.take_time()?;
-                prune::prune(tx, row::count(keep))
+                prune::prune(tx, keep)
             })
             .await
     }

@@ -64,7 +64,7 @@ pub use database_error::DatabaseError;
 pub use error::StoreError;
 pub use files::Files;
 pub use journal::{
-    CallIntent, CallOutcome, Ended, Finish, Journal, PastCall, RecordedCall, Run, RunCounts,
+    CallIntent, CallOutcome, Ended, Finish, Journal, Keep, PastCall, RecordedCall, Run, RunCounts,
     RunStart, Success, Tail,
 };
 pub use keys::{Key, KeyHandle, Keys, Login, Logins, NewKey, new_key_text};

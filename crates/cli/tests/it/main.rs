@@ -15,6 +15,7 @@ mod approvals;
 mod astrbot;
 mod astrbot_scenarios;
 mod astrbot_streaming;
+mod bounds;
 mod budgets;
 mod calls;
 mod capabilities;

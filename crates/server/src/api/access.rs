@@ -12,7 +12,7 @@ use callgate_store::{Key, KeyHandle};
 
 use super::{Api, problem::Problem};
 
-use crate::{rates::address, revocation::until_revoked, unknown::taken};
+use crate::{attempts::address, revocation::until_revoked, unknown::taken};
 
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "callgate_login";

@@ -2,7 +2,6 @@
 
 use axum::{
     Json as Body,
-    body::Bytes,
     extract::State,
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
@@ -13,7 +12,7 @@ use callgate_service::{Capability, operations::ReplayTurn};
 
 use super::{
     Api, Outcome,
-    input::Path,
+    input::{Path, Raw},
     problem::Problem,
     route::{Routes, Verb::*},
 };
@@ -76,6 +75,6 @@ fn file(bytes: Vec<u8>) -> Response {
     (headers, bytes).into_response()
 }
 
-async fn replay(State(api): State<Api>, bytes: Bytes) -> Outcome<Replayed> {
+async fn replay(State(api): State<Api>, Raw(bytes): Raw) -> Outcome<Replayed> {
     Ok(Body(api.service().replay_file(bytes.into()).await?))
 }

@@ -4,7 +4,7 @@ use axum::{
     Json,
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Query, Request},
-    http::request::Parts,
+    http::{StatusCode, request::Parts},
 };
 use serde::de::DeserializeOwned;
 
@@ -19,10 +19,16 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Json::from_request(request, state).await {
             Ok(Json(body)) => Ok(JsonBody(body)),
-            Err(rejection) => Err(Problem::bad(rejection.body_text())
-                .hint("GET /api/openapi.json describes every request")),
+            Err(rejection) => Err(unread(rejection.status(), rejection.body_text())),
         }
     }
+}
+
+fn unread(status: StatusCode, why: String) -> Problem {
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        return Problem::too_large();
+    }
+    Problem::bad(why).hint("GET /api/openapi.json describes every request")
 }
 
 /// What stands behind the question mark.
@@ -64,9 +70,7 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Bytes::from_request(request, state).await {
             Ok(body) => Ok(Raw(body)),
-            Err(rejection) => {
-                Err(Problem::bad(rejection.body_text()).hint("send at most 64 MB at once"))
-            }
+            Err(rejection) => Err(unread(rejection.status(), rejection.body_text())),
         }
     }
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Json as Body,
-    body::Bytes,
     extract::{Query, RawPathParams, State},
     http::{HeaderMap, HeaderValue, header},
 };
 use callgate_service::{Operation, read_operation};
 use serde_json::{Map, Value as Json};
 
-use super::{Api, Outcome, access::Access, problem::Problem};
+use super::{Api, Outcome, access::Access, input::Raw, problem::Problem};
 
 /// Which fields a request has, so that what comes as text is read as what it stands for.
 pub(super) struct RequestShape {
@@ -78,7 +77,7 @@ pub(super) async fn perform<O: Operation>(
     path: RawPathParams,
     query: Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
-    body: Bytes,
+    Raw(body): Raw,
 ) -> Outcome<O::Response> {
     // A page of somebody else may post texts and forms without asking a browser first, but no JSON.
     let media = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);

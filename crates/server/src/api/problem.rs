@@ -90,6 +90,13 @@ impl Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
     }
 
+    /// Of somebody who was let in.
+    pub(super) fn too_large() -> Self {
+        let title = "this is more than is taken here at once";
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", title)
+            .hint("files are sent to routes that take files")
+    }
+
     /// While it was being answered.
     pub(crate) fn key_ended() -> Self {
         let title = "this key was revoked or has expired, and what it began was ended";

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     handler::Handler,
     middleware,
     routing::{MethodFilter, MethodRouter, on},
 };
-use callgate_service::{Capability, Operation};
+use callgate_service::{Capability, Operation, operations::MAX_FILE_BYTES};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value as Json, json};
 
@@ -19,6 +20,11 @@ use super::{
     operation::{RequestShape, perform, without},
     problem::Problem,
 };
+
+/// Bytes of a body.
+const JSON: usize = 1 << 20;
+/// Bytes of one that is a file.
+const FILE: usize = MAX_FILE_BYTES as usize;
 
 /// All routes, in the order in which the document lists them.
 pub(super) struct Routes {
@@ -39,6 +45,8 @@ struct Route {
     body: Option<Json>,
     /// The body's media type.
     body_media: &'static str,
+    /// Bytes of a body, which is read only after whoever sends it was let in.
+    most: usize,
     answer: Option<Json>,
     /// The answer's media type.
     media: &'static str,
@@ -117,6 +125,7 @@ impl Routes {
             header: None,
             body: None,
             body_media: "application/json",
+            most: JSON,
             answer: None,
             media: "application/json",
             serves: on(verb.filter(), handler),
@@ -131,7 +140,7 @@ impl Routes {
         verb: Verb,
         path: &'static str,
         summary: &'static str,
-    ) {
+    ) -> Describe<'_> {
         let schema = self.schemas.root_schema_for::<O>().to_value();
         let shape = Arc::new(RequestShape::new(&schema, path));
         let rest = shape.without_path(&schema);
@@ -152,10 +161,12 @@ impl Routes {
             header: None,
             body: (has_more && !verb.sends_nothing()).then_some(rest),
             body_media: "application/json",
+            most: JSON,
             answer: Some(answer),
             media: "application/json",
             serves: on(verb.filter(), handler),
         });
+        Describe(self)
     }
 
     /// As `METHOD path`, what each needs.
@@ -180,6 +191,7 @@ impl Routes {
             let guard = (api.clone(), route.needs);
             let serves = route
                 .serves
+                .layer(DefaultBodyLimit::max(route.most))
                 .layer(middleware::from_fn_with_state(guard, enter));
             router = router.route(route.path, serves);
         }
@@ -202,7 +214,7 @@ impl Routes {
     }
 }
 
-/// The route added last.
+/// The route added last; what it does not say is as usual.
 pub(super) struct Describe<'a>(&'a mut Routes);
 
 impl Describe<'_> {
@@ -240,6 +252,7 @@ impl Describe<'_> {
         self.change(|route| {
             route.body = Some(json!({ "type": "string", "format": "binary" }));
             route.body_media = media;
+            route.most = FILE;
         })
     }
 
@@ -251,6 +264,11 @@ impl Describe<'_> {
     /// The answer is no JSON.
     pub(super) fn media(self, media: &'static str) -> Self {
         self.change(|route| route.media = media)
+    }
+
+    /// More than JSON usually is.
+    pub(super) fn most(self, bytes: usize) -> Self {
+        self.change(|route| route.most = bytes)
     }
 
     /// For others than the operator too.

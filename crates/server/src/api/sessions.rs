@@ -42,7 +42,9 @@ pub(super) fn routes(routes: &mut Routes) {
              message and gets the same answer.",
         )
         .takes_operation::<SendMessage>(&["session", "idempotency_key"])
-        .gives::<SendMessageResponse>();
+        .gives::<SendMessageResponse>()
+        // With pictures in it.
+        .most(32 << 20);
     routes.operation::<StopTurn>(
         Post,
         "/api/sessions/{session}/stop",

@@ -30,6 +30,8 @@ pub(super) async fn call(
     mut told: ProgressNotifier,
     context: &RequestContext<RoleServer>,
 ) -> Result<Option<CallResult>, ErrorData> {
+    let charged = mcp.0.remote.quotas().charge(who.key(), arguments.values());
+    charged.map_err(|refused| ErrorData::invalid_request(refused.to_string(), None))?;
     let caller = who.caller(JournalId::fresh()).map_err(internal)?;
     let method = tools::meant(mcp.gate(), &caller, tool);
     let arguments = arguments

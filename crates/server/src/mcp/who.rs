@@ -53,6 +53,11 @@ impl ClientIdentity {
         !self.key.as_ref().is_some_and(KeyHandle::is_revoked)
     }
 
+    /// Its id.
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_ref().map(KeyHandle::key)
+    }
+
     /// Returns once they are not welcome any more.
     pub(super) async fn goes(&self) {
         match &self.key {

@@ -15,9 +15,9 @@ use callgate_service::{Capabilities, Capability, OPENAI_PLATFORM, Principal};
 use callgate_store::{Key, KeyHandle};
 
 use super::{Failure, OpenAi};
-use crate::{rates::address, revocation::until_revoked};
+use crate::{attempts::address, revocation::until_revoked};
 
-pub(super) use crate::rates::{Attempts, Rates};
+pub(super) use crate::attempts::Attempts;
 
 /// Requests one key may make in a burst, and how many come back each second. A model's own limits
 /// are narrower: this only ends a loop that has gone wild.

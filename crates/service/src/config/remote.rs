@@ -20,6 +20,8 @@ pub struct Remote {
     pub methods: Vec<String>,
     pub restricted_files: Vec<String>,
     pub call_seconds: NonZero<u32>,
+    pub calls_per_minute: NonZero<u32>,
+    pub megabytes_per_hour: NonZero<u32>,
 }
 
 impl Default for Remote {
@@ -30,6 +32,8 @@ impl Default for Remote {
             methods: Vec::new(),
             restricted_files: Vec::new(),
             call_seconds: count(5),
+            calls_per_minute: count(600_000),
+            megabytes_per_hour: count(4_096),
         }
     }
 }
@@ -40,6 +44,8 @@ impl Remote {
             call_within: Duration::from_secs(self.call_seconds.get().into()),
             origins: self.origins.clone(),
             restricted_files: self.restricted_files.clone(),
+            calls_per_minute: self.calls_per_minute.get(),
+            megabytes_per_hour: self.megabytes_per_hour.get(),
             ..RemoteSettings::default()
         }
     }

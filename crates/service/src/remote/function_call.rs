@@ -120,6 +120,10 @@ async fn function_call(calls: Arc<InFlightCalls>, call: Call) -> Answer {
             return Answer::Ack(failure(&id, message));
         }
     };
+    let (quotas, standing) = (call.remote.quotas(), call.peer.standing());
+    if let Err(refused) = quotas.charge(standing.key.as_deref(), &request.arguments) {
+        return Answer::Ack(failure(&request.id, &refused.to_string()));
+    }
     if request.target == "server" {
         here(&calls, call, request).await
     } else {

@@ -6,12 +6,12 @@ use callgate_contract::{
     Arguments, Caller, Cancel, Grant, JournalId, Onlooker, Role, Surface, json as value_json,
 };
 use callgate_gate::CallError;
-use callgate_store::RunStart;
+use callgate_store::{KeyHandle, RunStart};
 use serde_json::Value as Json;
 
 use super::Service;
 use crate::{
-    Hint, Principal, ServiceError,
+    ErrorCode, Hint, Principal, ServiceError,
     ending::at_end_of,
     operations::{CallMethod, CallResult, ContinuedReport},
 };
@@ -22,6 +22,14 @@ impl Service {
         principal: &Principal,
         request: CallMethod,
     ) -> Result<CallResult, ServiceError> {
+        let key = self.key_of(principal);
+        let charged = self
+            .remote
+            .quotas()
+            .charge(key.as_ref().map(KeyHandle::key), [&request.arguments]);
+        charged.map_err(|refused| {
+            ServiceError::new(ErrorCode::Busy, refused.to_string(), Hint::None)
+        })?;
         let arguments = arguments(request.arguments)?;
         self.wait_for_methods(principal, Some(&request.name))
             .await?;
@@ -35,9 +43,7 @@ impl Service {
         let surface = self.surface(&request.name, principal.role());
         let caller = self.caller(session, (acting, principal.role()), surface, id);
         let cancel = caller.grant.budget.cancel().clone();
-        let _ends = self
-            .key_of(principal)
-            .map(|key| at_end_of(key, move || cancel.cancel()));
+        let _ends = key.map(|key| at_end_of(key, move || cancel.cancel()));
         let made = self.make(&caller, &request.name, arguments).await?;
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))

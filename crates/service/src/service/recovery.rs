@@ -1,11 +1,18 @@
 //! What a new owner does before anything else: end, continue or repeat what the last one left.
 
+use std::time::Duration;
+
 use callgate_agent::RunReport;
 use callgate_contract::{JournalId, Stop};
+use callgate_store::Keep;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::Service;
-use crate::ServiceError;
+use crate::{ServiceError, config::Journal};
+
+/// How often.
+const PRUNE: Duration = Duration::from_secs(30);
 
 /// What became of one run that the last owner left.
 pub struct RecoveredRun {
@@ -39,9 +46,43 @@ impl Service {
                 recovered.push(RecoveredRun { run, what });
             }
         }
-        let keep = self.config().journal.keep.into();
-        self.store.journal().prune(keep).await?;
+        self.prune_journal().await?;
         Ok(recovered)
+    }
+
+    /// Removes what the journal holds too much of, as the configuration says now.
+    async fn prune_journal(&self) -> Result<u64, ServiceError> {
+        let Journal {
+            keep,
+            keep_days,
+            keep_megabytes,
+        } = self.config().journal.clone();
+        let ago = SignedDuration::from_hours(i64::from(keep_days) * 24);
+        let since = (keep_days > 0).then(|| Timestamp::now().saturating_sub(ago));
+        let bytes = (keep_megabytes > 0).then(|| u64::from(keep_megabytes) << 20);
+        let keep = Keep {
+            newest: keep.into(),
+            since: since.and_then(Result::ok),
+            bytes,
+        };
+        Ok(self.store.journal().prune(keep).await?)
+    }
+
+    /// The same again and again until `stop`.
+    pub async fn keep_journal(&self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(PRUNE) => {}
+                () = &mut stop => return,
+            }
+            if let Err(error) = self.prune_journal().await {
+                tracing::warn!(
+                    error = error.message,
+                    "could not prune the journal; trying again"
+                );
+            }
+        }
     }
 
     /// Turns that were cut off go on, messages nobody took are answered.

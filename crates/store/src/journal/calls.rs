@@ -102,6 +102,25 @@ fn insert_recorded_text(rows: usize) -> String {
     )
 }
 
+/// Bytes of arguments that are kept of a call that came to nothing.
+const KEPT: i64 = 4 << 10;
+
+/// Of a single call that failed, large arguments are told by their hash alone: nothing is ever executed
+/// from them again, and whoever sends what cannot be done should not fill the disk with it.
+pub(super) fn keep_digest(tx: &mut dyn Tx, journal: JournalId) -> Result<(), StoreError> {
+    let large = "SELECT sequence, arguments FROM call
+        WHERE journal = ?1 AND outcome = 'error' AND hash IS NULL AND length(arguments) > ?2
+        AND EXISTS (SELECT 1 FROM run WHERE run.journal = ?1 AND run.code IS NULL)";
+    for call in tx.query(large, parameters![journal, KEPT])? {
+        let (sequence, arguments): (i64, Vec<u8>) = (call.at(0)?, call.at(1)?);
+        tx.execute(
+            "UPDATE call SET hash = ?3, arguments = ?4 WHERE journal = ?1 AND sequence = ?2",
+            parameters![journal, sequence, row::hash(&arguments), Vec::<u8>::new()],
+        )?;
+    }
+    Ok(())
+}
+
 pub(super) fn is_known(
     tx: &mut dyn Tx,
     journal: JournalId,

@@ -3,7 +3,7 @@
 use callgate_contract::{JournalId, Stop};
 use uuid::Uuid;
 
-use super::{RunStart, Tail};
+use super::{RunStart, Tail, calls};
 use crate::{
     StoreError, approvals, row,
     tx::{Tx, parameters},
@@ -62,6 +62,7 @@ pub(super) fn finish_run(
     // Code that came to its end has been answered; a run that waits is not over.
     if first && !matches!(stop, Stop::Finished | Stop::Approval) {
         approvals::withdraw(tx, journal)?;
+        calls::keep_digest(tx, journal)?;
     }
     Ok(first)
 }

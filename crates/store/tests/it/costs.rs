@@ -1,7 +1,7 @@
 //! What models cost, told apart by everything the operator may ask for; and vectors, kept by text.
 
 use callgate_contract::{JournalId, Usage};
-use callgate_store::{Charge, CostBy, CostLine, CostSum, Expense, Store, TurnStart, Vectors};
+use callgate_store::{Charge, CostBy, CostLine, CostSum, Expense, Keep, Store, TurnStart, Vectors};
 use callgate_testkit::on_each_engine;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -115,7 +115,7 @@ async fn each_request_counts_once_whichever_way_it_is_looked_at() {
         }
         let none = store.costs().sum(CostBy::Hour, future).await.unwrap();
         assert_eq!(none, []);
-        store.journal().prune(0).await.unwrap();
+        store.journal().prune(Keep::newest(0)).await.unwrap();
         assert_eq!(sum(CostBy::Day).await, days, "costs outlive the journal");
     })
     .await;

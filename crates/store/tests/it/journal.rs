@@ -1,8 +1,9 @@
 //! What is written comes back, once, in order, and changes stand or fall with their outcome.
 
 use callgate_contract::{Change, Effect, JournalId, Message, Part, Stop};
-use callgate_store::{CallOutcome, Store, StoreError, Success};
+use callgate_store::{CallOutcome, Keep, RunStart, Store, StoreError, Success};
 use callgate_testkit::on_each_engine;
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::common::{call, failure, run, session, value};
@@ -288,8 +289,8 @@ async fn pruning_keeps_the_newest_and_all_that_is_open() {
             }
             ids.push(id);
         }
-        assert_eq!(journal.prune(9).await.unwrap(), 0);
-        assert_eq!(journal.prune(2).await.unwrap(), 3);
+        assert_eq!(journal.prune(Keep::newest(9)).await.unwrap(), 0);
+        assert_eq!(journal.prune(Keep::newest(2)).await.unwrap(), 3);
         let mut kept = Vec::new();
         for (index, id) in ids.iter().enumerate() {
             let calls = journal.recorded(*id).await.unwrap().len();
@@ -299,6 +300,70 @@ async fn pruning_keeps_the_newest_and_all_that_is_open() {
             }
         }
         assert_eq!(kept, [0, 1, 5, 6]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pruning_goes_by_age_and_by_bytes_too() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let journal = store.journal();
+        let mut ids = Vec::new();
+        for number in 0..6 {
+            let id = begun(&store).await;
+            let mut large = call(id, 1, Effect::Rows);
+            large.arguments = vec![7; 1_000];
+            journal.record(&large, &value(1), &[]).await.unwrap();
+            // One that is not over stays, however old and large.
+            if number > 0 {
+                journal
+                    .finish(id, Stop::Finished, &json!({}))
+                    .await
+                    .unwrap();
+            }
+            ids.push(id);
+        }
+        let bytes = |bytes| Keep {
+            bytes: Some(bytes),
+            ..Keep::newest(100)
+        };
+        assert_eq!(journal.prune(bytes(10_000)).await.unwrap(), 0);
+        assert_eq!(journal.prune(bytes(3_500)).await.unwrap(), 2);
+        let hour = jiff::SignedDuration::from_hours(1);
+        let since = |since: Timestamp| Keep {
+            since: Some(since),
+            ..Keep::newest(100)
+        };
+        let now = Timestamp::now();
+        assert_eq!(journal.prune(since(now - hour)).await.unwrap(), 0);
+        assert_eq!(journal.prune(since(now + hour)).await.unwrap(), 3);
+        assert!(journal.run(ids[0]).await.is_ok());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_a_single_call_that_failed_large_arguments_are_told_by_their_hash() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let journal = store.journal();
+        // Code is executed again from what its calls were given; a call that was made is looked at.
+        for (code, size, outcome, kept) in [
+            (None, 100_000, failure("no"), 0),
+            (None, 100, failure("no"), 100),
+            (None, 100_000, value(1), 100_000),
+            (Some("f()".to_owned()), 100_000, failure("no"), 100_000),
+        ] {
+            let id = JournalId::fresh();
+            journal.begin(&RunStart { code, ..run(id) }).await.unwrap();
+            let mut made = call(id, 1, Effect::Pure);
+            made.arguments = vec![7; size];
+            journal.outcome_soon(made, outcome).await.unwrap();
+            journal.finish(id, Stop::Error, &json!({})).await.unwrap();
+            let recorded = journal.recorded(id).await.unwrap();
+            assert_eq!(recorded[0].intent.arguments.len(), kept);
+        }
     })
     .await;
 }

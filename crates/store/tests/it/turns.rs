@@ -2,7 +2,7 @@
 //! comes of them.
 
 use callgate_contract::{Effect, JournalId, Stop, TurnStop, Usage};
-use callgate_store::{Charge, NewConversation, RunStart, Store, StoreError, TurnEnd};
+use callgate_store::{Charge, Keep, NewConversation, RunStart, Store, StoreError, TurnEnd};
 use callgate_testkit::on_each_engine;
 use serde_json::{Value as Json, json};
 
@@ -275,7 +275,7 @@ async fn pruning_keeps_new_turns_open_turns_and_what_was_spent() {
             }
             ids.push((id, start.id));
         }
-        assert_eq!(journal.prune(1).await.unwrap(), 2);
+        assert_eq!(journal.prune(Keep::newest(1)).await.unwrap(), 2);
         for (index, (id, run)) in ids.into_iter().enumerate() {
             let kept = usize::from(index == 0 || index == 3);
             assert_eq!(turns.rounds(id).await.unwrap().len(), kept);

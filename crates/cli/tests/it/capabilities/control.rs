@@ -25,13 +25,13 @@ fn the_control_socket_answers_nobody_without_its_key() {
     let server = Server::start(&scene);
     let site = Site::again(scene, server);
     let valid = std::fs::read(&file).unwrap();
-    let requests =
-        entries(Surface::Control)
-            .into_iter()
-            .map(|(name, _)| match name.contains('.') {
-                true => json!({ "operation": name, "request": {} }),
-                false => json!({ "command": name }),
-            });
+    let requests = entries(Surface::Control).into_iter().map(|(name, _)| {
+        if name.contains('.') {
+            json!({ "operation": name, "request": {} })
+        } else {
+            json!({ "command": name })
+        }
+    });
     let requests: Vec<Json> = requests.collect();
     assert!(requests.len() > 70);
     let before = site.witness();

@@ -102,7 +102,20 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Number,
         default: "10000",
         meaning: "How many ended runs are kept on record. Runs that wait for an approval are \
-                  always kept.",
+                  always kept. What is too much is removed at the start and twice a minute.",
+    },
+    Key {
+        name: "journal.keep_days",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For how many days ended runs and the words of ended turns are kept; 0 is for ever.",
+    },
+    Key {
+        name: "journal.keep_megabytes",
+        shape: Shape::Number,
+        default: "4096",
+        meaning: "How much the arguments and results of calls may take up; the oldest go first. 0 is \
+                  any amount.",
     },
     Key {
         name: "models.default",
@@ -482,5 +495,17 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Count,
         default: "5",
         meaning: "How long a remote client may take to answer a call of one of its functions.",
+    },
+    Key {
+        name: "remote.calls_per_minute",
+        shape: Shape::Count,
+        default: "600000",
+        meaning: "How many methods one key may call a minute, over HTTP, MCP and Socket.IO.",
+    },
+    Key {
+        name: "remote.megabytes_per_hour",
+        shape: Shape::Count,
+        default: "4096",
+        meaning: "How much one key may send an hour as arguments of methods.",
     },
 ];

@@ -1,70 +1,15 @@
-//! How often: requests of one key ([`Rates`]), and keys that open nothing, from one address
-//! ([`Attempts`]).
+//! [`Attempts`]: how many keys that open nothing one address may show.
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, Hash, RandomState},
+    hash::{BuildHasher, RandomState},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     time::{Duration, Instant},
 };
 
 use axum::{extract::ConnectInfo, http::Extensions};
+use callgate_service::Rates;
 use parking_lot::Mutex;
-
-/// Buckets that are kept; beyond that, those that are full again are forgotten.
-const KEPT: usize = 10_000;
-
-/// A bucket for each: so many at once, and so many more each second.
-pub(crate) struct Rates<T> {
-    burst: f64,
-    per_second: f64,
-    /// A mutex, held for the arithmetic.
-    buckets: Mutex<HashMap<T, Bucket>>,
-}
-
-#[derive(Clone, Copy)]
-struct Bucket {
-    left: f64,
-    seen: Instant,
-}
-
-impl<T: Eq + Hash> Rates<T> {
-    pub(crate) fn new(burst: f64, per_second: f64) -> Self {
-        Rates {
-            burst,
-            per_second,
-            buckets: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn pass(&self, who: T) -> bool {
-        let mut buckets = self.buckets.lock();
-        let now = Instant::now();
-        if buckets.len() >= KEPT {
-            buckets.retain(|_, bucket| self.left(bucket, now) < self.burst);
-        }
-        let bucket = buckets.entry(who).or_insert(Bucket {
-            left: self.burst,
-            seen: now,
-        });
-        bucket.left = self.left(bucket, now);
-        bucket.seen = now;
-        let pass = bucket.left >= 1.0;
-        bucket.left -= f64::from(pass);
-        pass
-    }
-
-    fn is_empty(&self, who: &T) -> bool {
-        let buckets = self.buckets.lock();
-        let bucket = buckets.get(who);
-        bucket.is_some_and(|bucket| self.left(bucket, Instant::now()) < 1.0)
-    }
-
-    fn left(&self, bucket: &Bucket, now: Instant) -> f64 {
-        let back = now.duration_since(bucket.seen).as_secs_f64() * self.per_second;
-        (bucket.left + back).min(self.burst)
-    }
-}
 
 /// Keys that open nothing, which one address may show at once, and how many more each second.
 const FAILURES: f64 = 100.0;
@@ -124,14 +69,6 @@ pub(crate) fn address(extensions: &Extensions) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_burst_passes_and_a_flood_does_not() {
-        let rates = Rates::new(200.0, 50.0);
-        let passed = (0..1_000).filter(|_| rates.pass("one")).count();
-        assert!((200..1_000).contains(&passed), "{passed}");
-        assert!(rates.pass("another"));
-    }
 
     #[test]
     fn who_guesses_keys_is_not_looked_up_and_who_has_one_is() {
