@@ -8,7 +8,8 @@ use callgate_contract::{
     TurnStop,
 };
 use callgate_store::{
-    ConversationUpdate, Decision, LogRole, LogRow, NewConversation, Scope, TurnEnd, TurnStart,
+    ConversationUpdate, Decision, LogRole, LogRow, NewConversation, Scope, Standing, TurnEnd,
+    TurnStart,
 };
 use serde_json::json;
 
@@ -294,7 +295,8 @@ impl Agent {
             } => {
                 let who = start.principal.to_string();
                 let gate = self.gate();
-                gate.answer_as(Some(&who), id, decision, always).await?;
+                let standing = always.then(Standing::default);
+                gate.answer_as(Some(&who), id, decision, standing).await?;
                 Ok(texts::answered(language, decision == Decision::Allow).into())
             }
         }

@@ -4,6 +4,7 @@
 mod cost;
 mod model;
 mod plugin;
+mod rule;
 mod talk;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub use model::{AddModel, Model, ModelCommand, TestModel};
 pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
 };
+pub use rule::{RuleArguments, RuleCommand};
 pub use talk::{
     Chat, ExportSession, ImportPersona, ModelArguments, Persona, PersonaCommand, Prompt,
     ReplaySession, Send, Serve, Session, SessionCommand, SetPersona,
@@ -92,6 +94,7 @@ pub enum Command {
     Call(CallArguments),
     Methods(Methods),
     Approval(ApprovalArguments),
+    Rule(RuleArguments),
     Sandbox(SandboxArguments),
     Doctor(Doctor),
     Demo(Demo),
@@ -210,9 +213,15 @@ pub enum ApprovalCommand {
 pub struct AnswerArguments {
     /// The number `callgate approval list` shows
     pub id: i64,
-    /// Answer the same from now on, for this method in this chat
+    /// Answer the same from now on, for this method and this person in this chat
     #[arg(long)]
     pub always: bool,
+    /// With --always: for everybody in this chat
+    #[arg(long, requires = "always")]
+    pub everyone: bool,
+    /// With --always: for the same arguments only
+    #[arg(long, requires = "always")]
+    pub same_arguments: bool,
 }
 
 /// Python packages for the code in the sandbox

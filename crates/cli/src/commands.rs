@@ -14,6 +14,7 @@ mod model;
 mod persona;
 mod plugin;
 mod prompt;
+mod rule;
 mod run;
 mod sandbox;
 mod send;
@@ -51,6 +52,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Call(call) => call::perform(&common, call).await,
         Command::Methods(methods) => methods::perform(&common, methods).await,
         Command::Approval(approval) => approval::perform(&common, approval).await,
+        Command::Rule(rule) => rule::perform(&common, rule).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

@@ -41,7 +41,7 @@ fn hint_text(hint: &Hint) -> String {
         Hint::Text(text) => text.clone(),
         Hint::List(listing) => match listing {
             Listing::Approvals => "see what waits for an answer with `callgate approval list`",
-            Listing::ApprovalRules => "see the rules with `callgate approval rules`",
+            Listing::Rules => "see the rules with `callgate rule list`, standing answers with `callgate approval rules`",
             Listing::Clients => "see the clients with `callgate client list`",
             Listing::Keys => "see the keys with `callgate key list`",
             Listing::Methods => "see them all with `callgate methods`",

@@ -10,6 +10,7 @@ mod message;
 mod method;
 mod model;
 mod peer;
+mod policy;
 mod principal;
 mod progress;
 mod provenance;
@@ -33,6 +34,7 @@ pub use model::{
     Models, NamedModel, Price, Shared, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use peer::{Peer, PeerMessage};
+pub use policy::{InvalidRule, Permission, Rule};
 pub use principal::{InvalidPrincipal, Principal, Role};
 pub use progress::{Onlooker, Progress};
 pub use provenance::{InvalidProvenance, Provenance};

@@ -1,8 +1,8 @@
 //! Waiting for the operator. The store remembers what was asked and answered; this only waits,
 //! and refuses an answer that was given for another call.
 
-use callgate_contract::{Arguments, Caller};
-use callgate_store::{Approval, ApprovalState, Ask, CallIntent, Decision, Rule, StoreError};
+use callgate_contract::{Arguments, Caller, Permission};
+use callgate_store::{Approval, ApprovalState, Ask, CallIntent, Decision, Standing, StoreError};
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
@@ -15,14 +15,15 @@ use crate::{
 
 impl Gate {
     /// Answers approval `id` and wakes the call that waits for it, if one still does. With
-    /// `always` the answer also holds for later calls of the method in that session.
+    /// `always` the answer also holds for later calls of the method by the same person in that session.
     pub async fn answer(
         &self,
         id: i64,
         decision: Decision,
         always: bool,
     ) -> Result<Approval, StoreError> {
-        self.answer_as(None, id, decision, always).await
+        let standing = always.then(Standing::default);
+        self.answer_as(None, id, decision, standing).await
     }
 
     /// The same, with whose word it is.
@@ -31,10 +32,13 @@ impl Gate {
         by: Option<&str>,
         id: i64,
         decision: Decision,
-        always: bool,
+        standing: Option<Standing>,
     ) -> Result<Approval, StoreError> {
         let approvals = self.store().approvals();
-        let approval = approvals.answer(id, decision, always, by).await?;
+        let approval = approvals.answer(id, decision, standing, by).await?;
+        if standing.is_some() {
+            self.read_rules().await?;
+        }
         self.answers().send_modify(|count| *count += 1);
         self.tell_approval(&approval);
         Ok(approval)
@@ -48,27 +52,33 @@ impl Gate {
         intent: &CallIntent,
         arguments: &Arguments,
     ) -> Result<(), CallError> {
-        if !self.must_ask(entry) {
-            return Ok(());
-        }
+        let policy = self.rulebook().policy();
+        let rights = policy.of(caller);
         let method = || entry.info().name.clone();
         let failed = |source| CallError::unrecorded(&entry.info().name, source);
         let denied = || CallError::Denied { method: method() };
-        let approvals = self.store().approvals();
-        let rule = approvals.rule(&caller.session, &entry.full_name).await;
-        match rule.map_err(failed)? {
-            Some(Rule::Always) => return Ok(()),
-            Some(Rule::Never) => return Err(denied()),
-            None => {}
+        match rights.decide(entry) {
+            Permission::Allow => return Ok(()),
+            Permission::Deny => return Err(denied()),
+            Permission::Ask => {}
+        }
+        let arguments = view(&written::labelled(arguments), Purpose::Read).unwrap_or_default();
+        let arguments = read_back(&arguments);
+        match rights.settled(entry, Some(&arguments)) {
+            Some(Permission::Allow) => return Ok(()),
+            Some(Permission::Deny) => return Err(denied()),
+            Some(Permission::Ask) | None => {}
         }
 
+        let approvals = self.store().approvals();
         let ask = Ask {
             journal: intent.journal,
             sequence: intent.sequence,
             session: caller.session.clone(),
-            user: caller.principal.user().into_owned(),
+            principal: caller.principal.clone(),
             method: entry.full_name.clone(),
-            arguments: view(&written::labelled(arguments), Purpose::Read).unwrap_or_default(),
+            schema: entry.schema().to_owned(),
+            arguments,
         };
         let until = Instant::now() + self.policy().approval_wait;
         let mut answers = self.answers().subscribe();
@@ -101,9 +111,12 @@ impl Gate {
     }
 }
 
-/// Is it the same method with the same arguments? Both sides are compared as they read back, since
-/// a float may lose its last bit in text.
+/// As the store will give them: a float may lose its last bit in text.
+fn read_back(arguments: &Json) -> Json {
+    serde_json::from_str(&arguments.to_string()).unwrap_or_default()
+}
+
+/// Is it the same method with the same arguments?
 fn same(stored: &Ask, ask: &Ask) -> bool {
-    let read_back = serde_json::from_str(&ask.arguments.to_string());
-    stored.method == ask.method && read_back.is_ok_and(|ask: Json| ask == stored.arguments)
+    stored.method == ask.method && stored.arguments == ask.arguments
 }

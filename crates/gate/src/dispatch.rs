@@ -75,6 +75,10 @@ impl AdHoc {
     pub fn method(&self) -> &Arc<dyn Method> {
         &self.0.method
     }
+
+    pub(crate) fn entry(&self) -> &Entry {
+        &self.0
+    }
 }
 
 /// How a plugin's call came.
@@ -158,6 +162,10 @@ impl Gate {
         admitted: Result<Arc<Entry>, CallError>,
         way: Option<PluginCallContext<'_>>,
     ) -> Result<Outcome, CallError> {
+        let admitted = match admitted {
+            Ok(entry) => self.permit(caller, entry).await,
+            refused => refused,
+        };
         let Some(observer) = self.observer() else {
             return self.execute(caller, request, entry, admitted, way).await;
         };

@@ -1,24 +1,22 @@
-//! [`Gate`]: the registry's owner. It answers what exists and what a caller may see; calls are in
-//! `dispatch`.
+//! [`Gate`]: the registry's owner. It answers what exists; what a caller may use is in `rights`, calls
+//! are in `dispatch`.
 
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock, Weak},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use callgate_contract::{Allowed, Caller, Effect, Exposure, Method, Origin, Stub, Surface};
+use callgate_contract::{Caller, Method, Origin, Rule};
 use callgate_store::{Approval, Store};
 use parking_lot::RwLock;
 use tokio::sync::{broadcast, watch};
 
 use crate::{
-    error::{CallError, InvalidMethod},
-    nearest::nearest,
+    error::InvalidMethod,
     observe::Observer,
     registry::{Entry, Registry},
-    signature::stub,
-    written,
+    rulebook::{Rulebook, asking},
 };
 
 /// What the operator decided for all callers.
@@ -27,6 +25,8 @@ pub struct GatePolicy {
     /// Methods that need an approval, in any spelling; `*` means every method. A bare name stands
     /// for all methods of that name, so that none escapes behind another.
     pub ask: Vec<String>,
+    /// Who may call what, in order. Those that are stored come first.
+    pub rules: Vec<Rule>,
     /// How long a call waits for an answer before it gives up for now.
     pub approval_wait: Duration,
     /// Methods that remote callers may use besides those exposed to them, in any spelling.
@@ -37,6 +37,7 @@ impl Default for GatePolicy {
     fn default() -> Self {
         GatePolicy {
             ask: Vec::new(),
+            rules: Vec::new(),
             approval_wait: Duration::from_secs(60),
             remote: Vec::new(),
         }
@@ -67,8 +68,7 @@ const DEPARTURES: usize = 256;
 struct GateInner {
     store: Store,
     policy: GatePolicy,
-    /// The policy's, which the operator may change at any time. Read for the length of a look.
-    ask: RwLock<Arc<[String]>>,
+    rulebook: Rulebook,
     /// Read by every call for the length of a map lookup and written only when methods come or
     /// go, never across an await: an uncontended read costs less than anything else in a call.
     registry: RwLock<Registry>,
@@ -91,7 +91,11 @@ impl Gate {
     pub fn new(store: Store, policy: GatePolicy) -> Self {
         Gate(Arc::new(GateInner {
             store,
-            ask: RwLock::new(policy.ask.clone().into()),
+            rulebook: Rulebook::new({
+                let mut rules = policy.rules.clone();
+                rules.extend(asking(&policy.ask));
+                rules
+            }),
             policy,
             registry: RwLock::default(),
             answers: watch::Sender::new(0),
@@ -173,7 +177,7 @@ impl Gate {
         };
     }
 
-    fn explanation(&self, name: &str) -> Option<String> {
+    pub(crate) fn explanation(&self, name: &str) -> Option<String> {
         let (origin, _) = name.split_once('/')?;
         let absent = self.0.absent.read();
         absent.get(origin).cloned()
@@ -212,67 +216,6 @@ impl Gate {
         Some(entry.method.clone())
     }
 
-    /// Can a call of `name` go unrecorded, under [`callgate_contract::JournalId::NONE`]? It changes
-    /// nothing, and nobody is asked for it.
-    pub fn is_passing(&self, caller: &Caller, name: &str) -> bool {
-        let entry = self.resolve_for(caller, name);
-        entry.is_none_or(|entry| entry.info().effect == Effect::Pure && !self.must_ask(&entry))
-    }
-
-    /// The methods `caller` may use, by bare name, sorted. Of several with one bare name only the
-    /// one that the name means is listed.
-    pub fn catalogue(&self, caller: &Caller) -> Vec<Arc<dyn Method>> {
-        let mut usable: Vec<Arc<dyn Method>> = self.read(|registry| {
-            let usable = registry
-                .reachable(caller)
-                .filter(|entry| may_use(self, registry, caller, entry));
-            usable.map(|entry| entry.method.clone()).collect()
-        });
-        usable.sort_by(|one, other| one.info().name.cmp(&other.info().name));
-        usable
-    }
-
-    /// All methods `caller` may use, sorted, each under the name that means it: the bare one, or
-    /// `origin__name` for one behind another of the same name.
-    pub fn named(&self, caller: &Caller) -> Vec<(String, Arc<dyn Method>)> {
-        let mut named: Vec<(String, Arc<dyn Method>)> = self.read(|registry| {
-            let usable = registry
-                .named(caller)
-                .filter(|(_, entry)| may_use(self, registry, caller, entry));
-            usable
-                .map(|(name, entry)| (name.to_owned(), entry.method.clone()))
-                .collect()
-        });
-        named.sort_by(|one, other| one.0.cmp(&other.0));
-        named
-    }
-
-    /// The methods `caller` may use as code finds them: each under its name, and under the further
-    /// names that are free.
-    pub fn stubs(&self, caller: &Caller) -> Vec<Stub> {
-        let mut stubs: Vec<Stub> = self.read(|registry| {
-            let mut stubs = Vec::new();
-            for entry in registry.reachable(caller) {
-                if !may_use(self, registry, caller, entry) {
-                    continue;
-                }
-                let stub = stub(entry.info());
-                let meant = |alias: &&str| {
-                    let found = registry.resolve_for(caller, alias);
-                    found.is_some_and(|found| Arc::ptr_eq(found, entry))
-                };
-                stubs.extend(entry.aliases().filter(meant).map(|alias| Stub {
-                    name: alias.to_owned(),
-                    ..stub.clone()
-                }));
-                stubs.push(stub);
-            }
-            stubs
-        });
-        stubs.sort_by(|one, other| one.name.cmp(&other.name));
-        stubs
-    }
-
     pub(crate) fn observer(&self) -> Option<&Observer> {
         self.0.observer.get()
     }
@@ -293,15 +236,15 @@ impl Gate {
         &self.0.answers
     }
 
-    /// Which methods need an approval from now on, as [`GatePolicy::ask`] says it.
-    pub fn set_ask(&self, ask: Vec<String>) {
-        *self.0.ask.write() = ask.into();
+    pub(crate) fn rulebook(&self) -> &Rulebook {
+        &self.0.rulebook
     }
 
-    /// Does the operator want to be asked before the method that `name` means?
+    /// Does anybody's call of the method that `name` means wait for the operator?
     pub fn asks_for(&self, name: &str) -> bool {
+        let policy = self.0.rulebook.policy();
         self.resolve(name)
-            .is_some_and(|entry| self.must_ask(&entry))
+            .is_some_and(|entry| policy.asks_somebody(&entry))
     }
 
     /// May remote callers use it by the operator's word, whatever its own exposure?
@@ -323,28 +266,6 @@ impl Gate {
         let _ = self.0.approvals.send(approval.clone());
     }
 
-    /// Does the operator want to be asked before this method, or does the method itself?
-    pub(crate) fn must_ask(&self, entry: &Entry) -> bool {
-        if entry.method.needs_approval() {
-            return true;
-        }
-        let ask = self.0.ask.read();
-        ask.iter().any(|name| name == "*" || entry.is_called(name))
-    }
-
-    /// By its own exposure, or by the operator's word.
-    fn exposes(&self, caller: &Caller, entry: &Entry) -> bool {
-        let listed = || {
-            self.0
-                .policy
-                .remote
-                .iter()
-                .any(|name| entry.is_called(name))
-        };
-        let surface = caller.surface;
-        entry.info().exposure.admits(surface) || (surface == Surface::Remote && listed())
-    }
-
     pub(crate) fn resolve_for(&self, caller: &Caller, name: &str) -> Option<Arc<Entry>> {
         self.read(|registry| registry.resolve_for(caller, name).cloned())
     }
@@ -353,84 +274,18 @@ impl Gate {
         self.read(|registry| registry.resolve(name).cloned())
     }
 
-    /// The method exists, its exposure admits the caller, and the caller's grant holds it.
-    pub(crate) fn admit(
-        &self,
-        caller: &Caller,
-        name: &str,
-        entry: Option<Arc<Entry>>,
-    ) -> Result<Arc<Entry>, CallError> {
-        self.read(|registry| {
-            let Some(entry) = entry else {
-                if let Some(message) = self.explanation(name) {
-                    return Err(CallError::Failed {
-                        method: written::name(None, name),
-                        message,
-                        detail: None,
-                    });
-                }
-                let usable = registry
-                    .reachable(caller)
-                    .filter(|entry| may_use(self, registry, caller, entry));
-                return Err(CallError::Unknown {
-                    name: written::name(None, name),
-                    nearest: nearest(name, usable.map(|entry| entry.info().name.as_str())),
-                });
-            };
-            let method = || entry.info().name.clone();
-            if !self.exposes(caller, &entry) {
-                return Err(CallError::NotExposed {
-                    method: method(),
-                    surface: caller.surface,
-                });
-            }
-            if !grants(registry, caller, &entry) {
-                return Err(CallError::NotGranted { method: method() });
-            }
-            let expires = caller.grant.expires;
-            if expires.is_some_and(|end| end <= Instant::now()) {
-                return Err(CallError::Expired { method: method() });
-            }
-            Ok(entry)
-        })
-    }
-
-    fn read<T>(&self, look: impl FnOnce(&Registry) -> T) -> T {
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Registry) -> T) -> T {
         look(&self.0.registry.read())
     }
 
     fn write<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
         let changed = change(&mut self.0.registry.write());
-        self.0.changes.send_modify(|count| *count += 1);
+        self.tell_change();
         changed
     }
-}
 
-fn may_use(gate: &Gate, registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
-    gate.exposes(caller, entry) && grants(registry, caller, entry)
-}
-
-fn grants(registry: &Registry, caller: &Caller, entry: &Arc<Entry>) -> bool {
-    let info = entry.info();
-    if caller.surface == Surface::Plugin
-        && info.origin == Origin::Builtin
-        && info.exposure == Exposure::PLUGINS
-    {
-        // Every plugin holds what the host offers to plugins: its user's grant says which methods
-        // may be invoked, not what their code then needs.
-        return true;
+    /// What callers may use is no longer what it was.
+    pub(crate) fn tell_change(&self) {
+        self.0.changes.send_modify(|count| *count += 1);
     }
-    match &caller.grant.methods {
-        Allowed::All => true,
-        Allowed::Only(names) => names
-            .iter()
-            .any(|name| means(registry, caller, name, entry)),
-    }
-}
-
-/// A name stands for the method it resolves to and no other: a grant of `now` does not reach
-/// `client:x/now` while `now` is a builtin.
-fn means(registry: &Registry, caller: &Caller, name: &str, entry: &Arc<Entry>) -> bool {
-    let meant = || registry.resolve_for(caller, name);
-    entry.is_called(name) && meant().is_some_and(|found| Arc::ptr_eq(found, entry))
 }

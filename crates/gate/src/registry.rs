@@ -3,10 +3,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use callgate_contract::{Caller, Method, MethodInfo, Origin};
+use sha2::{Digest, Sha256};
 
 use crate::{check::Checker, error::InvalidMethod, python, signature::Signature};
 
@@ -19,6 +20,8 @@ pub(crate) struct Entry {
     pub(crate) full_name: String,
     /// `origin__name`, for tool calls, whose names hold only `[A-Za-z0-9_]`.
     pub(crate) tool_name: String,
+    /// Made when it is first needed, which for most methods is never.
+    schema: OnceLock<String>,
 }
 
 impl Entry {
@@ -45,12 +48,21 @@ impl Entry {
             checker,
             full_name: format!("{origin}/{name}"),
             tool_name: format!("{tool_origin}__{name}"),
+            schema: OnceLock::new(),
             method,
         })
     }
 
     pub(crate) fn info(&self) -> &MethodInfo {
         self.method.info()
+    }
+
+    /// The hash of its parameters: an answer that was given for others holds no more.
+    pub(crate) fn schema(&self) -> &str {
+        self.schema.get_or_init(|| {
+            let digest = Sha256::digest(self.info().parameters.to_string());
+            digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        })
     }
 
     /// Is `name` one of the ways to write this method, whatever else it may mean?

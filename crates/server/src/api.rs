@@ -20,6 +20,7 @@ mod personas;
 mod plugins;
 mod problem;
 mod route;
+mod rules;
 mod runs;
 mod sessions;
 mod settings;
@@ -130,6 +131,7 @@ impl Api {
             turns::routes,
             events::routes,
             approvals::routes,
+            rules::routes,
             personas::routes,
             capsules::routes,
             models::routes,

@@ -7,6 +7,7 @@ pub mod keys;
 pub mod mcp;
 mod models;
 mod remote;
+mod rules;
 
 use std::{
     num::NonZero,
@@ -15,7 +16,7 @@ use std::{
 };
 
 use callgate_builtins::fetch::{FetchPolicy, HostPattern};
-use callgate_contract::Limits;
+use callgate_contract::{Limits, Rule};
 use callgate_gate::GatePolicy;
 use callgate_sandbox::{JailOptions, find_python};
 use callgate_store::{Durability, StoreOptions};
@@ -37,8 +38,9 @@ pub use self::{
 };
 
 const FILE: &str = "callgate.toml";
-/// The one section that is a list.
+/// The sections that are lists.
 const MCP: &str = "mcp";
+const RULE: &str = "rule";
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -56,6 +58,7 @@ pub struct Config {
     pub serve: Serve,
     pub remote: Remote,
     pub mcp: Vec<Mcp>,
+    pub rule: Vec<Rule>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -197,6 +200,7 @@ impl Config {
     pub fn policy(&self) -> GatePolicy {
         GatePolicy {
             ask: self.approval.ask.clone(),
+            rules: self.rule.clone(),
             approval_wait: Duration::from_secs(self.approval.wait_seconds.into()),
             remote: self.remote.methods.clone(),
         }
@@ -278,6 +282,10 @@ fn read_file(file: &Path) -> Result<Table, ServiceError> {
                 let hint = "docs/mcp.md shows how servers are written down";
                 ServiceError::refused(format!("[[mcp]] in {name}: {}", error.message()), hint)
             })?;
+            continue;
+        }
+        if section == RULE {
+            rules::check(content, &name.to_string())?;
             continue;
         }
         let Value::Table(content) = content else {

@@ -125,9 +125,7 @@ impl fmt::Display for Hint {
             Hint::DescribeMethod(_) => "look at how the method is called",
             Hint::Arguments => "give an object by name, or an array by position",
             Hint::AnswerApproval(_) => "it goes on once the operator has answered",
-            Hint::ApprovalRules => {
-                "approval.ask in callgate.toml lists the methods that are asked about"
-            }
+            Hint::ApprovalRules => "the operator's rules say who may call what",
             Hint::PersonaPrompt => "give it a system prompt",
             Hint::OtherName => "choose another name",
             Hint::OtherNameOrReplace => "choose another name, or overwrite what is there",
@@ -146,7 +144,7 @@ impl fmt::Display for Hint {
 #[serde(rename_all = "snake_case")]
 pub enum Listing {
     Approvals,
-    ApprovalRules,
+    Rules,
     Clients,
     Keys,
     Methods,
@@ -237,7 +235,7 @@ impl From<StoreError> for ServiceError {
         let text = error.to_string();
         match &error {
             E::UnknownApproval(_) => ServiceError::not_found(text, Listing::Approvals),
-            E::UnknownRule(_) => ServiceError::not_found(text, Listing::ApprovalRules),
+            E::UnknownRule(_) => ServiceError::not_found(text, Listing::Rules),
             E::UnknownKey(_) => ServiceError::not_found(text, Listing::Keys),
             E::UnknownPersona(_) => ServiceError::not_found(text, Listing::Personas),
             E::UnknownClient(_) => ServiceError::not_found(text, Listing::Clients),

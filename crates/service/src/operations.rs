@@ -21,6 +21,7 @@ mod personas;
 mod plugins;
 mod prompts;
 mod rows;
+mod rules;
 mod runs;
 mod sessions;
 mod settings;
@@ -76,6 +77,7 @@ pub use plugins::{
 };
 pub use prompts::PreviewPrompt;
 pub use rows::{RowView, SenderView};
+pub use rules::{AddRule, ListRules, PolicyRuleView, RemoveRule, RuleSource};
 pub use runs::{CancelRun, CancelledRun, RunCode};
 pub use sessions::{
     DescribeSession, ForkSession, ForkedSession, GetSession, ListMessages, ListSessions,
@@ -99,6 +101,9 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<AnswerApproval>(),
     NamedOperation::of::<ListApprovalRules>(),
     NamedOperation::of::<RevokeApprovalRule>(),
+    NamedOperation::of::<ListRules>(),
+    NamedOperation::of::<AddRule>(),
+    NamedOperation::of::<RemoveRule>(),
     NamedOperation::of::<ListConversations>(),
     NamedOperation::of::<CreateConversation>(),
     NamedOperation::of::<GetConversation>(),

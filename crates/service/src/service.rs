@@ -158,6 +158,7 @@ impl Service {
     pub async fn open(settings: &Settings) -> Result<Service, ServiceError> {
         let store = Store::open(settings.config.store(&settings.data)).await?;
         let gate = Gate::new(store.clone(), settings.config.policy());
+        gate.follow_rules().await?;
         let built_in = callgate_builtins::with(store.clone(), settings.config.methods()?);
         let meanings = Meanings::default();
         let search = callgate_agent::search::methods::all(&gate, &meanings);

@@ -285,8 +285,10 @@ CREATE TABLE approval (
     journal {bytes} NOT NULL,
     sequence BIGINT NOT NULL,
     session TEXT NOT NULL,
-    user_name TEXT NOT NULL,
+    principal TEXT NOT NULL,
     method TEXT NOT NULL,
+    -- The hash of its parameters.
+    schema TEXT NOT NULL,
     arguments TEXT NOT NULL,
     state TEXT NOT NULL,
     asked_at BIGINT NOT NULL,
@@ -298,15 +300,18 @@ CREATE TABLE approval (
 
 CREATE INDEX approval_pending ON approval (session, id) WHERE state = 'pending';
 
--- Standing answers.
+-- Who may call what: operators' rules and standing answers.
 CREATE TABLE rule (
     id {id},
-    session TEXT NOT NULL,
-    method TEXT NOT NULL,
+    -- A JSON object: whom and what it is about.
+    conditions TEXT NOT NULL,
     decision TEXT NOT NULL,
+    -- Of an answer: the hash of the method's parameters when it was given; NULL for a rule.
+    schema TEXT,
+    -- Of an answer for these alone; empty for any.
+    arguments TEXT NOT NULL,
     made_at BIGINT NOT NULL,
-    made_by TEXT,
-    UNIQUE (session, method)
+    made_by TEXT
 );
 
 CREATE TABLE note (

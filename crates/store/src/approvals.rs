@@ -1,18 +1,16 @@
 //! Approvals: calls an operator must say yes to, and the answers. An answer is given once; what
 //! follows from it is the gate's. What asked and then ended without an answer waits no more.
 
-mod rules;
-
-use callgate_contract::{JournalId, SessionKey};
+use callgate_contract::{JournalId, Permission, Principal, SessionKey};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use self::rules::{Rule, StandingRule};
 use crate::{
-    StoreError,
+    Standing, StoreError,
     database::Database,
     row::{self, get},
+    rules,
     tx::{Parameter, Row, Tx, parameters},
 };
 
@@ -38,9 +36,11 @@ pub struct Ask {
     pub journal: JournalId,
     pub sequence: u64,
     pub session: SessionKey,
-    pub user: String,
+    pub principal: Principal,
     /// `origin/name`.
     pub method: String,
+    /// The hash of its parameters.
+    pub schema: String,
     /// The arguments as the operator reads them.
     pub arguments: Json,
 }
@@ -68,19 +68,20 @@ impl Approvals<'_> {
                 let sequence = row::count(ask.sequence);
                 // A row that cannot be written would cost a number, and people type those.
                 tx.execute(
-                    "INSERT INTO approval (journal, sequence, session, user_name, method,
-                                           arguments, state, asked_at)
-                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7 WHERE NOT EXISTS (
+                    "INSERT INTO approval (journal, sequence, session, principal, method,
+                                           arguments, state, asked_at, schema)
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?8 WHERE NOT EXISTS (
                          SELECT 1 FROM approval WHERE journal = ?1 AND sequence = ?2)
                      ON CONFLICT (journal, sequence) DO NOTHING",
                     parameters![
                         ask.journal,
                         sequence,
                         ask.session.to_string(),
-                        ask.user,
+                        ask.principal.to_string(),
                         ask.method,
                         ask.arguments.to_string(),
                         row::now(),
+                        ask.schema,
                     ],
                 )?;
                 let asked = "SELECT * FROM approval WHERE journal = ?1 AND sequence = ?2";
@@ -89,17 +90,17 @@ impl Approvals<'_> {
             .await
     }
 
-    /// With `always` the answer becomes the rule for this method in this session.
+    /// An answer that stands becomes a rule.
     pub async fn answer(
         &self,
         id: i64,
         decision: Decision,
-        always: bool,
+        standing: Option<Standing>,
         by: Option<&str>,
     ) -> Result<Approval, StoreError> {
-        let (state, rule) = match decision {
-            Decision::Allow => (ApprovalState::Allowed, Rule::Always),
-            Decision::Deny => (ApprovalState::Denied, Rule::Never),
+        let (state, then) = match decision {
+            Decision::Allow => (ApprovalState::Allowed, Permission::Allow),
+            Decision::Deny => (ApprovalState::Denied, Permission::Deny),
         };
         let by = by.map(str::to_owned);
         self.0
@@ -114,8 +115,8 @@ impl Approvals<'_> {
                     return Err(StoreError::AlreadyAnswered { id, state });
                 };
                 let approval = read(&answered)?;
-                if always {
-                    rules::make(tx, &approval.ask, rule, by.as_deref())?;
+                if let Some(standing) = standing {
+                    rules::stand(tx, &approval.ask, then, standing, by.as_deref())?;
                 }
                 Ok(approval)
             })
@@ -212,8 +213,9 @@ fn read(row: &Row) -> Result<Approval, StoreError> {
             journal: get(row, "journal")?,
             sequence: row::read_count("sequence", get(row, "sequence")?)?,
             session: row::read_session(&get::<String>(row, "session")?)?,
-            user: get(row, "user_name")?,
+            principal: row::read_word("principal", get(row, "principal")?)?,
             method: get(row, "method")?,
+            schema: get(row, "schema")?,
             arguments: row::read_json("arguments", &get::<String>(row, "arguments")?)?,
         },
         state: row::read_word("approval", get(row, "state")?)?,

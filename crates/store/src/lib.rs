@@ -37,6 +37,7 @@ mod requests;
 mod resources;
 mod rooms;
 mod row;
+mod rules;
 mod sessions;
 mod settings;
 mod shared;
@@ -48,7 +49,7 @@ mod vectors;
 
 use std::{sync::Arc, time::Duration};
 
-pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision, Rule, StandingRule};
+pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision};
 pub use capsules::{Capsules, WrittenRow};
 pub use client_names::{ClientNames, MAX_NAMES, NameOf, client_owner};
 pub use clients::{Client, ClientState, Clients, NewClient};
@@ -84,6 +85,7 @@ pub use rooms::{
     MAX_ROOM_MEMBERS, MAX_ROOM_NAME, MAX_ROOMS, NewRoomMessage, Room, RoomMember, RoomMessage,
     RoomMode, RoomRole, Rooms,
 };
+pub use rules::{AnswerBounds, Rules, Standing, StoredRule};
 pub use sessions::{Session, Sessions};
 pub use settings::{SessionSettings, Settings, Versioned};
 pub use shared::KeptRequest;
@@ -115,6 +117,10 @@ impl Store {
 
     pub fn approvals(&self) -> Approvals<'_> {
         Approvals(&self.database)
+    }
+
+    pub fn rules(&self) -> Rules<'_> {
+        Rules(&self.database)
     }
 
     pub fn notes(&self) -> Notes<'_> {

@@ -12,6 +12,7 @@ export type Call = Schemas["CallView"];
 export type Run = Schemas["RunReport"];
 export type Approval = Schemas["ApprovalView"];
 export type Rule = Schemas["RuleView"];
+export type PolicyRule = Schemas["PolicyRuleView"];
 export type Persona = Schemas["PersonaView"];
 export type Model = Schemas["ModelView"];
 export type Key = Schemas["KeyView"];

@@ -189,8 +189,9 @@ impl Turn {
 
     fn method_of(&self, tool: &Tool) -> Option<Arc<dyn Method>> {
         match &tool.ad_hoc {
+            Some(ad_hoc) if !self.agent.gate().offers(&self.caller, ad_hoc) => None,
             Some(ad_hoc) => Some(ad_hoc.method().clone()),
-            None => self.agent.gate().find(&tool.spec.name),
+            None => self.agent.gate().offer(&self.caller, &tool.spec.name),
         }
     }
 

@@ -152,7 +152,7 @@ async fn who_is_blocked_stays_blocked_and_is_not_told_to_listeners() {
         vec![Arc::new(Always(Verdict::Force))],
     );
     let settings = stage.agent.store().settings();
-    let rule = serde_json::json!({"block": ["ann"]});
+    let rule = serde_json::json!({"block": ["cli:ann"]});
     settings
         .change_session(&session(), |settings| settings.answer = Some(rule))
         .await

@@ -49,6 +49,8 @@ pub async fn perform(common: &Common, approval: ApprovalArguments) -> Result<Exi
         id: answer.id,
         allow,
         always: answer.always,
+        everyone: answer.everyone,
+        same_arguments: answer.same_arguments,
     };
     let answered = super::call(common, Purpose::Talk, answer).await?;
     common.show(&answered, show_answered);
@@ -90,11 +92,12 @@ fn show_rules(rules: &[RuleView]) {
             Some(by) => format!(" by {by}"),
         };
         show::line(&format!(
-            "{}  {} {}\n   {}, made {}{by}",
+            "{}  {} {}\n   {}, {}, made {}{by}",
             paint(Colour::Bold, &rule.id.to_string()),
-            show::word(&rule.decision),
+            rule.decision,
             paint(Colour::Bold, &rule.method),
             rule.session,
+            rule.person.as_deref().unwrap_or("everybody"),
             rule.made_at,
         ));
     }

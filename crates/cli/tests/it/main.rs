@@ -43,6 +43,7 @@ mod personas;
 mod plugin_walls;
 mod plugin_web;
 mod plugins;
+mod policy;
 mod progress;
 mod remote;
 mod revocation;

@@ -9,7 +9,6 @@ use std::{
 
 use callgate_contract::{JournalId, SessionKey, json as value_json};
 use callgate_gate::recorded_arguments;
-use callgate_store::{Ask, Decision};
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -118,26 +117,10 @@ impl Stage {
         stage
     }
 
-    /// The operator's answer in every chat, from now on.
-    fn decide(&self, decision: Decision) {
-        self.scene.stored(async |store| {
-            for session in SESSIONS {
-                let ask = Ask {
-                    journal: JournalId::fresh(),
-                    sequence: 1,
-                    session: session.parse::<SessionKey>().unwrap(),
-                    user: "operator".to_owned(),
-                    method: METHOD.to_owned(),
-                    arguments: json!({}),
-                };
-                let asked = store.approvals().ask(&ask).await.unwrap();
-                let answered = store
-                    .approvals()
-                    .answer(asked.id, decision, true, None)
-                    .await;
-                answered.unwrap();
-            }
-        });
+    /// The operator's word in every chat, from now on.
+    fn decide(&self, then: &str) {
+        let add = ["rule", "add", then, "--method", "remember"];
+        self.scene.callgate(&add).succeeded();
     }
 
     /// Calls of the method on record.
@@ -340,7 +323,7 @@ impl Stage {
 #[test]
 fn one_permission_and_one_row_on_every_side() {
     let mut stage = Stage::open();
-    stage.decide(Decision::Allow);
+    stage.decide("allow");
     stage.everywhere(None);
     let mut done = stage.notes();
     let expected = SIDES.map(|side| (side.name.to_owned(), "x".to_owned()));
@@ -349,12 +332,12 @@ fn one_permission_and_one_row_on_every_side() {
     expected.sort();
     assert_eq!(done, expected, "each did it, once");
 
-    stage.decide(Decision::Deny);
+    stage.decide("deny");
     stage.text.set("y");
     stage.everywhere(Some(REFUSED));
 
     // What a key does not hold is refused before anybody's permission is looked for.
-    stage.decide(Decision::Allow);
+    stage.decide("allow");
     let made = stage
         .scene
         .callgate(&["key", "new", "--scope", "method:now", "--json"]);

@@ -224,7 +224,7 @@ async fn what_is_asked_and_answered_is_told_to_those_who_follow() {
     let asked = followed.recv().await.unwrap();
     assert_eq!(asked.state, callgate_store::ApprovalState::Pending);
     let gate = &scene.gate;
-    gate.answer_as(Some("key k1"), asked.id, Decision::Allow, false)
+    gate.answer_as(Some("key k1"), asked.id, Decision::Allow, None)
         .await
         .unwrap();
     let answered = followed.recv().await.unwrap();
@@ -237,7 +237,7 @@ async fn what_is_asked_and_answered_is_told_to_those_who_follow() {
 async fn what_needs_an_approval_can_change_at_any_time() {
     let scene = scene(Duration::ZERO).await;
     assert!(scene.gate.asks_for("delete") && !scene.gate.asks_for("look"));
-    scene.gate.set_ask(vec!["look".to_owned()]);
+    scene.gate.set_rules(Vec::new(), &["look".to_owned()]);
     assert!(!scene.gate.asks_for("delete") && scene.gate.asks_for("builtin/look"));
     let passed = call(&scene, &scene.caller, 1, path("a")).await.unwrap();
     passed.unwrap();

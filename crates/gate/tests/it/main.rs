@@ -10,6 +10,7 @@ mod journal;
 mod kinds;
 mod names;
 mod plugins;
+mod policy;
 mod progress;
 mod python;
 mod scene;

@@ -161,6 +161,9 @@ retries = 4
         page += "\n## mcp\n\n\
                  `[[mcp]]`, a table for each server of the Model Context Protocol whose tools are \
                  to be methods, is described in [mcp.md](mcp.md). No environment variable.\n";
+        page += "\n## rule\n\n\
+                 `[[rule]]`, a table for each rule of who may call what, is described in \
+                 [rules.md](rules.md). No environment variable.\n";
         page += "\n## Beside these\n\n\
                  `CALLGATE_LOG` sets what is logged to standard error: `warn` (the default), \
                  `info`, `debug`, or by part, such as `callgate_sandbox=debug`. `NO_COLOR` switches \

@@ -1,8 +1,8 @@
 //! Approvals: what waits for the operator's answer, answering it, and the answers that stand.
 
 use callgate_agent::RunReport;
-use callgate_contract::{JournalId, Message, SessionKey};
-use callgate_store::{Approval, ApprovalState, Decision, Rule, StandingRule};
+use callgate_contract::{JournalId, Message, Permission, SessionKey};
+use callgate_store::{Approval, ApprovalState, Decision, Standing, StoreError, StoredRule};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,9 +48,16 @@ impl Operation for ListApprovals {
 pub struct AnswerApproval {
     pub id: i64,
     pub allow: bool,
-    /// Also for later calls of this method in that session.
+    /// Also for later calls of this method by the same person in that session, until its parameters
+    /// change.
     #[serde(default)]
     pub always: bool,
+    /// Always, and for everybody in that session.
+    #[serde(default)]
+    pub everyone: bool,
+    /// Always, and with the same arguments only.
+    #[serde(default)]
+    pub same_arguments: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -112,8 +119,13 @@ impl Operation for AnswerApproval {
             Decision::Deny
         };
         let by = principal.label();
+        let stands = self.always || self.everyone || self.same_arguments;
+        let standing = stands.then_some(Standing {
+            everyone: self.everyone,
+            same_arguments: self.same_arguments,
+        });
         service
-            .answer_approval(&by, self.id, decision, self.always)
+            .answer_approval(&by, self.id, decision, standing)
             .await
     }
 }
@@ -135,8 +147,8 @@ impl Operation for ListApprovalRules {
         service: &Service,
         _: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        let rules = service.store().approvals().rules().await?;
-        let views = rules.into_iter().rev().map(RuleView::from);
+        let rules = service.store().rules().list().await?;
+        let views = rules.into_iter().rev().filter_map(RuleView::of);
         self.page.of(views.collect(), |view| view.id.to_string())
     }
 }
@@ -158,9 +170,13 @@ impl Operation for RevokeApprovalRule {
         service: &Service,
         _: &Principal,
     ) -> Result<Self::Response, ServiceError> {
-        let revoked = service.store().approvals().revoke_rule(self.id).await?;
+        let rules = service.store().rules().list().await?;
+        let mut answers = rules.into_iter().filter_map(RuleView::of);
+        let unknown = || StoreError::UnknownRule(self.id);
+        let revoked = answers.find(|it| it.id == self.id).ok_or_else(unknown)?;
+        service.gate().remove_rule(self.id).await?;
         service.live().announce(&News::Rules {});
-        Ok(revoked.into())
+        Ok(revoked)
     }
 }
 
@@ -193,7 +209,7 @@ impl From<Approval> for ApprovalView {
             method: ask.method,
             arguments: ask.arguments,
             session: ask.session,
-            user: ask.user,
+            user: ask.principal.user().into_owned(),
             journal: ask.journal.0.to_string(),
             state: approval.state,
             asked_at: approval.asked_at,
@@ -210,23 +226,33 @@ pub struct RuleView {
     pub session: SessionKey,
     pub method: String,
     /// `always` or `never`.
-    #[schemars(with = "String")]
-    pub decision: Rule,
+    pub decision: String,
+    /// Whose calls; everybody's in that session where there is none.
+    pub person: Option<String>,
+    /// With these arguments only.
+    pub arguments: Option<Json>,
     #[schemars(with = "String")]
     pub made_at: Timestamp,
     /// Whose answer it was, where that is known.
     pub made_by: Option<String>,
 }
 
-impl From<StandingRule> for RuleView {
-    fn from(rule: StandingRule) -> Self {
-        RuleView {
-            id: rule.id,
-            session: rule.session,
-            method: rule.method,
-            decision: rule.decision,
-            made_at: rule.made_at,
-            made_by: rule.made_by,
-        }
+impl RuleView {
+    /// `None` of a rule that answers nothing.
+    fn of(stored: StoredRule) -> Option<Self> {
+        let (answer, rule) = (stored.answer?, stored.rule);
+        Some(RuleView {
+            id: stored.id,
+            session: rule.group?,
+            method: rule.method?,
+            decision: match rule.then {
+                Permission::Allow => "always".to_owned(),
+                Permission::Ask | Permission::Deny => "never".to_owned(),
+            },
+            person: rule.person.as_ref().map(ToString::to_string),
+            arguments: answer.arguments,
+            made_at: stored.made_at,
+            made_by: stored.made_by,
+        })
     }
 }

@@ -195,7 +195,7 @@ impl Service {
             self.data(),
             Some(self.config_file()).filter(|it| it.exists()),
         )?;
-        self.gate().set_ask(now.approval.ask.clone());
+        self.gate().set_rules(now.rule.clone(), &now.approval.ask);
         self.set_configured(now);
         if let Some(agent) = self.running_agent() {
             agent.models().replace(self.find_models().await?);

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use callgate_contract::{JournalId, SessionKey};
-use callgate_store::{Approval, Decision, StoreError};
+use callgate_store::{Approval, Decision, Standing, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Service;
@@ -52,7 +52,7 @@ impl Service {
         by: &str,
         id: i64,
         decision: Decision,
-        always: bool,
+        standing: Option<Standing>,
     ) -> Result<AnsweredApproval, ServiceError> {
         let journal = self.store.approvals().get(id).await?.ask.journal;
         let owner = self.owner_of(journal).await?;
@@ -63,7 +63,7 @@ impl Service {
             JournalOwner::Turn(turn) => self.is_answering(turn).await?,
             JournalOwner::Run => self.store.journal().run(journal).await?.finish.is_none(),
         };
-        let answered = self.gate.answer_as(Some(by), id, decision, always);
+        let answered = self.gate.answer_as(Some(by), id, decision, standing);
         let approval = answered.await?.into();
         let report = match owner {
             JournalOwner::Plugin => None,

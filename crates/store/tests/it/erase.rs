@@ -73,8 +73,9 @@ async fn confide(store: &Store, start: &TurnStart, ended: bool) {
             journal: id,
             sequence: 1,
             session: start.session.clone(),
-            user: String::new(),
+            principal: start.principal.clone(),
             method: "m".to_owned(),
+            schema: String::new(),
             arguments: secret.clone(),
         };
         store.approvals().ask(&ask).await.unwrap();

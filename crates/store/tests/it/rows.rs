@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use callgate_contract::{
-    BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop,
+    BoxFuture, Change, Effect, JournalId, Kind, Message, Outbox, Part, Permission, Role, Rule,
+    SessionKey, Stop,
 };
 use callgate_store::{
-    ApprovalState, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, NewKey, Rule,
-    Store, StoreError,
+    ApprovalState, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, NewKey,
+    Standing, Store, StoreError,
 };
 use callgate_testkit::on_each_engine;
 use serde_json::json;
@@ -42,8 +43,9 @@ fn ask(sequence: u64, journal: JournalId) -> Ask {
         journal,
         sequence,
         session: session("a"),
-        user: "李四".to_owned(),
+        principal: "cli:李四".parse().unwrap(),
         method: "builtin/send_message".to_owned(),
+        schema: "5c".to_owned(),
         arguments: json!({"text": "你好\u{0}"}),
     }
 }
@@ -62,7 +64,7 @@ async fn an_approval_is_asked_once_and_answered_once() {
         assert_eq!(second.id, 2);
 
         let answered = approvals
-            .answer(1, Decision::Allow, false, Some("ann"))
+            .answer(1, Decision::Allow, None, Some("ann"))
             .await
             .unwrap();
         assert_eq!(answered.state, ApprovalState::Allowed);
@@ -72,11 +74,11 @@ async fn an_approval_is_asked_once_and_answered_once() {
         assert_eq!(of_run, [answered.clone(), second.clone()]);
         assert_eq!(approvals.ask(&ask(1, journal)).await.unwrap(), answered);
         let again = approvals
-            .answer(1, Decision::Deny, true, None)
+            .answer(1, Decision::Deny, Some(Standing::default()), None)
             .await
             .unwrap_err();
         assert_eq!(again.to_string(), "approval 1 is already allowed");
-        let unknown = approvals.answer(9, Decision::Deny, true, None).await;
+        let unknown = approvals.answer(9, Decision::Deny, None, None).await;
         assert!(matches!(unknown, Err(StoreError::UnknownApproval(9))));
 
         // A restart forgets nothing.
@@ -90,43 +92,98 @@ async fn an_approval_is_asked_once_and_answered_once() {
 }
 
 #[tokio::test]
-async fn always_becomes_the_rule_of_that_method_in_that_session() {
+async fn always_leaves_a_rule_for_who_asked_or_for_more_or_for_less() {
     on_each_engine(async |home| {
         let store = home.open().await;
-        let approvals = store.approvals();
-        let method = "builtin/send_message";
-        let rule = async || approvals.rule(&session("a"), method).await.unwrap();
-        for (decision, always, expected) in [
-            (Decision::Allow, false, None),
-            (Decision::Allow, true, Some(Rule::Always)),
-            (Decision::Deny, false, Some(Rule::Always)),
-            (Decision::Deny, true, Some(Rule::Never)),
-        ] {
-            let asked = approvals.ask(&ask(1, JournalId::fresh())).await.unwrap();
-            approvals
-                .answer(asked.id, decision, always, Some("ann"))
-                .await
-                .unwrap();
-            assert_eq!(rule().await, expected);
-        }
-        let rules = approvals.rules().await.unwrap();
-        let [standing] = rules.as_slice() else {
-            panic!("one for a method in a session: {rules:?}");
+        let (approvals, rules) = (store.approvals(), store.rules());
+        let everyone = Standing {
+            everyone: true,
+            same_arguments: false,
         };
+        let same = Standing {
+            everyone: false,
+            same_arguments: true,
+        };
+        let usual = Standing::default();
+        for (decision, standing, expected) in [
+            (Decision::Allow, None, 0),
+            (Decision::Allow, Some(usual), 1),
+            (Decision::Deny, None, 1),
+            // In the place of the one before.
+            (Decision::Deny, Some(usual), 1),
+            (Decision::Allow, Some(everyone), 2),
+            (Decision::Allow, Some(same), 3),
+        ] {
+            let asked = ask(1, JournalId::fresh());
+            let asked = approvals.ask(&asked).await.unwrap();
+            let answered = approvals.answer(asked.id, decision, standing, Some("ann"));
+            answered.await.unwrap();
+            assert_eq!(rules.list().await.unwrap().len(), expected);
+        }
+        let asked = ask(1, JournalId::fresh());
+        let stored = rules.list().await.unwrap();
+        let kept: Vec<_> = stored
+            .iter()
+            .map(|stored| {
+                let arguments = stored.answer.as_ref().unwrap().arguments.clone();
+                (stored.rule.then, stored.rule.person.clone(), arguments)
+            })
+            .collect();
+        let who = Some(asked.principal.clone());
         assert_eq!(
-            (standing.decision, standing.made_by.as_deref()),
-            (Rule::Never, Some("ann"))
+            kept,
+            [
+                (Permission::Deny, who.clone(), None),
+                (Permission::Allow, None, None),
+                (Permission::Allow, who, Some(asked.arguments.clone())),
+            ]
         );
-        let elsewhere = approvals.rule(&session("b"), method).await.unwrap();
-        assert_eq!(elsewhere, None);
-        let other = approvals.rule(&session("a"), "builtin/now").await.unwrap();
-        assert_eq!(other, None);
-
-        assert_eq!(approvals.revoke_rule(standing.id).await.unwrap(), *standing);
-        assert_eq!(rule().await, None);
-        assert_eq!(approvals.rules().await.unwrap(), []);
-        let again = approvals.revoke_rule(standing.id).await;
+        for stored in &stored {
+            assert_eq!(stored.made_by.as_deref(), Some("ann"));
+            assert_eq!(stored.rule.group.as_ref(), Some(&asked.session));
+            assert_eq!(stored.answer.as_ref().unwrap().schema, asked.schema);
+        }
+        assert_eq!(rules.remove(stored[0].id).await.unwrap(), stored[0]);
+        assert_eq!(rules.list().await.unwrap(), stored[1..]);
+        let again = rules.remove(stored[0].id).await;
         assert!(matches!(again, Err(StoreError::UnknownRule(_))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_rule_is_read_back_as_it_was_made_and_replaces_one_about_the_same() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let whole = Rule {
+            platform: Some("onebot".to_owned()),
+            group: Some(session("a")),
+            role: Some(Role::Guest),
+            person: Some("onebot:李四".parse().unwrap()),
+            key: Some("ab12".to_owned()),
+            method: Some("*".to_owned()),
+            origin: Some("plugin:a.b".to_owned()),
+            kind: Some(Kind::Behavior),
+            effect: Some(Effect::Rows),
+            then: Permission::Deny,
+        };
+        let first = store.rules().add(&whole, "terminal").await.unwrap();
+        let second = store
+            .rules()
+            .add(&Rule::new(Permission::Ask), "key 3")
+            .await;
+        let second = second.unwrap();
+        assert_eq!(
+            (first.rule.clone(), first.answer.clone()),
+            (whole.clone(), None)
+        );
+        assert_eq!(store.rules().list().await.unwrap(), [first, second.clone()]);
+        let otherwise = Rule {
+            then: Permission::Allow,
+            ..whole
+        };
+        let third = store.rules().add(&otherwise, "terminal").await.unwrap();
+        assert_eq!(store.rules().list().await.unwrap(), [second, third]);
     })
     .await;
 }

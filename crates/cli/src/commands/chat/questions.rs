@@ -103,6 +103,8 @@ impl ApprovalDialog<'_> {
             id: reply.approval,
             allow: reply.allow,
             always: reply.always,
+            everyone: false,
+            same_arguments: false,
         };
         let client = self.client.clone();
         // A task of its own: the turn may end before the answer is all done with.

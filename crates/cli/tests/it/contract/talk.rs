@@ -110,6 +110,7 @@ fn approvals(site: &mut Site, model: &FakeModel) {
         json_body(json!({ "allow": true })),
     );
     site.get("/api/approvals?all=true", &[]);
+    rules(site);
     let rules = site.get("/api/approvals/rules", &[]);
     let rule = rules["items"][0]["id"].to_string();
     site.delete("/api/approvals/rules/{id}", &[&rule]);
@@ -123,6 +124,20 @@ fn approvals(site: &mut Site, model: &FakeModel) {
             .all(|it| !it["stop"].is_null())
     };
     wait_until(|| ended(site));
+}
+
+fn rules(site: &mut Site) {
+    let whole = json!({
+        "platform": "web", "group": "web:GroupMessage:7", "role": "member", "person": "web:ann",
+        "method": "now", "origin": "builtin", "kind": "tool", "effect": "pure", "then": "deny",
+    });
+    let made = site.post("/api/rules", &[], json!({ "rule": whole }));
+    let odd = json!({ "rule": { "origin": "nowhere", "then": "deny" } });
+    site.fail("POST", "/api/rules", &[], json_body(odd));
+    site.get("/api/rules", &[]);
+    let id = made["id"].to_string();
+    site.delete("/api/rules/{id}", &[&id]);
+    site.fail("DELETE", "/api/rules/{id}", &[&id], no_body());
 }
 
 fn turns(site: &mut Site) {

@@ -125,10 +125,7 @@ pub(super) async fn of_journal(
             allowed.who.clone_from(&found.answered_by);
             allowed.at = found.answered_at;
         } else if service.gate().asks_for(&method)
-            && approvals
-                .rule(&turn.start.session, &method)
-                .await?
-                .is_some()
+            && service.gate().is_answered(&turn.start.session, &method)
         {
             allowed.by = Permit::Rule;
         }

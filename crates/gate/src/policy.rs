@@ -1,0 +1,122 @@
+//! [`Policy`]: may this caller call this method? Rules in their order, the first that matches decides;
+//! where none does, the defaults. Pure: the same question is asked for a call and for the catalogue, so
+//! that nobody is offered what a call would refuse.
+
+use callgate_contract::{Caller, Effect, Exposure, MethodInfo, Permission, Role, Rule, SessionKey};
+use callgate_store::StoredRule;
+use serde_json::Value as Json;
+
+use crate::registry::Entry;
+
+/// All rules, in the order in which they are looked at.
+#[derive(Default)]
+pub(crate) struct Policy {
+    rules: Vec<Rule>,
+    /// What "always" left. It settles what would be asked; it lifts no refusal.
+    answers: Vec<StoredRule>,
+}
+
+/// What holds for one caller: what is about somebody else is left out.
+pub(crate) struct CallerPolicy<'a> {
+    rules: Vec<&'a Rule>,
+    answers: Vec<&'a StoredRule>,
+    role: Role,
+}
+
+impl Policy {
+    /// What operators said last counts first, then what is configured.
+    pub(crate) fn new(stored: &[StoredRule], configured: &[Rule]) -> Self {
+        let newest = || stored.iter().rev();
+        let made = newest().filter(|stored| stored.answer.is_none());
+        Policy {
+            rules: made
+                .map(|stored| &stored.rule)
+                .chain(configured)
+                .cloned()
+                .collect(),
+            answers: newest().filter(|it| it.answer.is_some()).cloned().collect(),
+        }
+    }
+
+    pub(crate) fn of(&self, caller: &Caller) -> CallerPolicy<'_> {
+        let rules = self.rules.iter().filter(|rule| rule.is_about(caller));
+        let answers = self.answers.iter();
+        CallerPolicy {
+            rules: rules.collect(),
+            answers: answers.filter(|it| it.rule.is_about(caller)).collect(),
+            role: caller.role,
+        }
+    }
+
+    /// Was anybody's call of this method there ever answered for always?
+    pub(crate) fn is_answered(&self, session: &SessionKey, method: &str) -> bool {
+        self.answers.iter().any(|stored| {
+            let Rule {
+                group,
+                method: name,
+                ..
+            } = &stored.rule;
+            group.as_ref() == Some(session) && name.as_deref() == Some(method)
+        })
+    }
+
+    /// Is anybody asked before this method?
+    pub(crate) fn asks_somebody(&self, entry: &Entry) -> bool {
+        let mut asking = self.rules.iter().filter(|it| it.then == Permission::Ask);
+        entry.method.needs_approval() || asking.any(|rule| covers(rule, entry))
+    }
+}
+
+impl CallerPolicy<'_> {
+    /// Of a call whose arguments nobody knows yet.
+    pub(crate) fn decide(&self, entry: &Entry) -> Permission {
+        let decisive = self.rules.iter().find(|rule| covers(rule, entry));
+        let mut decided =
+            decisive.map_or_else(|| default(self.role, entry.info()), |rule| rule.then);
+        if entry.method.needs_approval() {
+            decided = decided.max(Permission::Ask);
+        }
+        match decided {
+            Permission::Ask => self.settled(entry, None).unwrap_or(decided),
+            decided => decided,
+        }
+    }
+
+    /// The standing answer to what would be asked, for the method as it is now. Of several the newest
+    /// counts; one that is for certain arguments leaves it open what is said to others.
+    pub(crate) fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
+        let mut answers = self.answers.iter().filter(|it| covers(&it.rule, entry));
+        let decisive = answers.find(|stored| {
+            stored.answer.as_ref().is_some_and(|bounds| {
+                let fits = match (&bounds.arguments, arguments) {
+                    (Some(only), Some(given)) => only == given,
+                    (Some(_), None) | (None, _) => true,
+                };
+                fits && bounds.schema == entry.schema()
+            })
+        })?;
+        let bounds = decisive.answer.as_ref()?;
+        let is_open = bounds.arguments.is_some() && arguments.is_none();
+        (!is_open).then_some(decisive.rule.then)
+    }
+}
+
+/// What is open to plugins alone is part of what a plugin is: a rule reaches it by its name only.
+fn covers(rule: &Rule, entry: &Entry) -> bool {
+    let info = entry.info();
+    let is_inner = info.exposure == Exposure::PLUGINS;
+    (rule.method.is_some() || !is_inner) && rule.covers(info, |name| entry.is_called(name))
+}
+
+/// Where no rule says anything. Whatever is installed was let in by the operator: installing a plugin,
+/// naming a server, keeping a persona is the word that its methods may be called. Methods that are
+/// dangerous in themselves ask by [`callgate_contract::Method::needs_approval`].
+fn default(role: Role, info: &MethodInfo) -> Permission {
+    match (role, info.effect) {
+        // Whoever was not let in yet changes nothing; what plugins do meanwhile is their own.
+        (Role::Guest, Effect::Rows | Effect::Effectful) if info.exposure != Exposure::PLUGINS => {
+            Permission::Deny
+        }
+        _ => Permission::Allow,
+    }
+}
