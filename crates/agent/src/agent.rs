@@ -6,13 +6,21 @@ use callgate_contract::{Listener, Models, Outbox, Points, SessionKey};
 use callgate_gate::Gate;
 use callgate_store::{Store, files::SessionFolders};
 
-use crate::{AgentSettings, Coder, TurnError, session::Sessions, spending::warn_of_unpriced};
+use crate::{
+    AgentSettings, Coder, TurnError, rendered::RenderedCatalogues, session::Sessions,
+    spending::warn_of_unpriced,
+};
 
 #[derive(Clone)]
-pub struct Agent(Arc<Wiring>);
+pub struct Agent(Arc<Wired>);
 
 #[derive(Clone)]
-pub(crate) struct WeakAgent(Weak<Wiring>);
+pub(crate) struct WeakAgent(Weak<Wired>);
+
+struct Wired {
+    wiring: Wiring,
+    rendered: RenderedCatalogues,
+}
 
 impl WeakAgent {
     pub(crate) fn upgrade(&self) -> Option<Agent> {
@@ -36,7 +44,10 @@ pub struct Wiring {
 impl Agent {
     pub fn new(wiring: Wiring) -> Self {
         warn_of_unpriced(&wiring.models, &wiring.settings.budgets);
-        Agent(Arc::new(wiring))
+        Agent(Arc::new(Wired {
+            wiring,
+            rendered: RenderedCatalogues::default(),
+        }))
     }
 
     /// For those whom the agent itself holds on to.
@@ -45,28 +56,28 @@ impl Agent {
     }
 
     pub fn coder(&self) -> &Coder {
-        &self.0.coder
+        &self.0.wiring.coder
     }
 
     pub fn store(&self) -> &Store {
-        &self.0.coder.store
+        &self.0.wiring.coder.store
     }
 
     pub fn gate(&self) -> &Gate {
-        &self.0.coder.gate
+        &self.0.wiring.coder.gate
     }
 
     pub fn models(&self) -> &Models {
-        &self.0.models
+        &self.0.wiring.models
     }
 
     pub fn settings(&self) -> &AgentSettings {
-        &self.0.settings
+        &self.0.wiring.settings
     }
 
     /// Those that want to hear of `point`, in order.
     pub(crate) fn listeners(&self, point: Points) -> impl Iterator<Item = &dyn Listener> {
-        let all = self.0.listeners.iter().map(Arc::as_ref);
+        let all = self.0.wiring.listeners.iter().map(Arc::as_ref);
         all.filter(move |listener| listener.points().contains(point))
     }
 
@@ -79,7 +90,7 @@ impl Agent {
             Points::AFTER_CALL,
             Points::BEFORE_ANSWER,
         ];
-        let mut listeners = self.0.listeners.iter();
+        let mut listeners = self.0.wiring.listeners.iter();
         listeners.any(|listener| {
             let heard = listener.points();
             points.iter().any(|point| heard.contains(*point))
@@ -87,11 +98,15 @@ impl Agent {
     }
 
     pub(crate) fn packages(&self) -> &[String] {
-        &self.0.packages
+        &self.0.wiring.packages
+    }
+
+    pub(crate) fn rendered(&self) -> &RenderedCatalogues {
+        &self.0.rendered
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {
-        &self.0.sessions
+        &self.0.wiring.sessions
     }
 
     pub(crate) async fn folders(&self, session: &SessionKey) -> Result<SessionFolders, TurnError> {
@@ -101,6 +116,6 @@ impl Agent {
 
     /// Where answers leave.
     pub(crate) fn outbox(&self) -> &dyn Outbox {
-        self.0.outbox.as_ref()
+        self.0.wiring.outbox.as_ref()
     }
 }

@@ -27,6 +27,7 @@ pub mod prompt;
 mod recall;
 mod record;
 mod recovery;
+mod rendered;
 mod report;
 pub mod search;
 mod session;

@@ -2,7 +2,7 @@
 //! precedence; nothing here decides who may call.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
 
@@ -101,8 +101,9 @@ type Precedence = (Spelling, Origin, String);
 
 #[derive(Default)]
 pub(crate) struct Registry {
+    /// In order, so that no message need sort what it may call.
     /// Invariant: no candidate map is empty, and its first candidate is what the name means.
-    names: HashMap<String, BTreeMap<Precedence, Arc<Entry>>>,
+    names: BTreeMap<String, BTreeMap<Precedence, Arc<Entry>>>,
 }
 
 impl Registry {
@@ -176,8 +177,8 @@ impl Registry {
         candidates.first_key_value().map(|(_, entry)| entry)
     }
 
-    /// The methods that bare names mean to `caller`; those behind another of the same name are
-    /// left out.
+    /// The methods that bare names mean to `caller`, sorted by those; what is behind another of the same
+    /// name is left out.
     pub(crate) fn reachable(&self, caller: &Caller) -> impl Iterator<Item = &Arc<Entry>> {
         self.names.values().filter_map(|candidates| {
             let mut served = candidates

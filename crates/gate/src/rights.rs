@@ -31,14 +31,12 @@ impl Gate {
     pub fn catalogue(&self, caller: &Caller) -> Vec<Arc<dyn Method>> {
         let policy = self.rulebook().policy();
         let rights = policy.of(caller);
-        let mut usable: Vec<Arc<dyn Method>> = self.read(|registry| {
+        self.read(|registry| {
             let usable = registry
                 .reachable(caller)
                 .filter(|entry| may_use(self, registry, caller, &rights, entry));
             usable.map(|entry| entry.method.clone()).collect()
-        });
-        usable.sort_by(|one, other| one.info().name.cmp(&other.info().name));
-        usable
+        })
     }
 
     /// All methods `caller` may use, sorted, each under the name that means it: the bare one, or

@@ -11,7 +11,7 @@ mod cut;
 mod known;
 mod layout;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use callgate_contract::{ConversationId, JournalId};
 
@@ -232,10 +232,10 @@ impl Joiner {
         self.0.insert(THIS, get(row, "shared")?);
         let parsed: Vec<Splice> = row::read_json("splices", &splices)?;
         for splice in &parsed {
-            if !self.0.contains_key(&splice.row) {
+            if let Entry::Vacant(unread) = self.0.entry(splice.row) {
                 let select = "SELECT shared FROM model_request WHERE id = ?1";
                 let text: Option<Option<String>> = tx.scalar(select, parameters![splice.row])?;
-                self.0.insert(splice.row, text.flatten());
+                unread.insert(text.flatten());
             }
         }
         let shared = |row| self.0.get(&row).and_then(Option::as_deref);
@@ -262,11 +262,11 @@ pub(crate) fn forget_unused(tx: &mut dyn Tx, newest: JournalId) -> Result<(), St
     let mut referred: HashMap<ConversationId, HashSet<i64>> = HashMap::new();
     for found in &rows {
         let (row, conversation): (i64, ConversationId) = (found.at(0)?, found.at(1)?);
-        if !referred.contains_key(&conversation) {
-            let rows = referred_to(tx, conversation, newest)?;
-            referred.insert(conversation, rows);
-        }
-        if !referred[&conversation].contains(&row) {
+        let referred = match referred.entry(conversation) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(referred_to(tx, conversation, newest)?),
+        };
+        if !referred.contains(&row) {
             let forget = "UPDATE model_request SET shared = NULL WHERE id = ?1";
             tx.execute(forget, parameters![row])?;
         }

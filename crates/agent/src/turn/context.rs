@@ -128,16 +128,18 @@ impl Turn {
     /// With the methods that `caller` has.
     pub(crate) fn system_prompt_of(&self, caller: &Caller) -> String {
         let methods = self.agent.gate().catalogue(caller);
-        let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
-        let packages: Vec<&str> = self.agent.packages().iter().map(String::as_str).collect();
-        system_prompt(&PromptContext {
-            mode: self.facts.mode,
-            persona: self
-                .persona
-                .as_ref()
-                .map_or("", |persona| &persona.system_prompt),
-            methods: &infos,
-            packages: &packages,
+        let persona = self.persona.as_ref();
+        let persona = persona.map_or_else(String::new, |persona| persona.system_prompt.clone());
+        let prompts = &self.agent.rendered().prompts;
+        prompts.get(&methods, (self.facts.mode, persona), |(mode, persona)| {
+            let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
+            let packages: Vec<&str> = self.agent.packages().iter().map(String::as_str).collect();
+            system_prompt(&PromptContext {
+                mode: *mode,
+                persona,
+                methods: &infos,
+                packages: &packages,
+            })
         })
     }
 

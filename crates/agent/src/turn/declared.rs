@@ -43,10 +43,13 @@ impl Turn {
             && declared.methods.len() == methods.len()
             && declared.methods.iter().zip(methods).all(same);
         if !unchanged {
-            let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
-            let opened: Vec<&str> = declared.opened.iter().map(String::as_str).collect();
-            let shown = prompt::declared(&infos, &opened).into_iter();
-            declared.specs = shown.map(spec).collect();
+            let tools = &self.agent.rendered().tools;
+            declared.specs = tools.get(methods, declared.opened.clone(), |opened| {
+                let infos: Vec<&MethodInfo> = methods.iter().map(|method| method.info()).collect();
+                let opened: Vec<&str> = opened.iter().map(String::as_str).collect();
+                let shown = prompt::declared(&infos, &opened).into_iter();
+                shown.map(spec).collect()
+            });
             declared.methods = methods.to_vec();
             declared.known = Some(declared.opened.len());
         }

@@ -165,13 +165,12 @@ async fn many_rounds_are_read_back_without_repeating_them() {
         }
         let (home, model) = (Home::sqlite(), model.says("seen"));
         let limit = u32::try_from(rounds).unwrap() + 1;
-        let stage = match meddles {
-            true => meddled(&home, model, limit).await,
-            false => {
-                let mut settings = settings();
-                settings.rounds = limit;
-                Stage::with(home.open().await, model, Default::default(), settings)
-            }
+        let stage = if meddles {
+            meddled(&home, model, limit).await
+        } else {
+            let mut settings = settings();
+            settings.rounds = limit;
+            Stage::with(home.open().await, model, Default::default(), settings)
         };
         let words = "look around";
         stage.hears_from("ann", words, Some(Mode::Tools)).await;

@@ -6,6 +6,7 @@ mod arriving;
 mod asking;
 mod capsules;
 mod cards;
+mod catalogues;
 mod completing;
 mod conversations;
 mod durability;

@@ -81,11 +81,14 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::row;
 
     /// Lines of one length, none like another.
     fn prose(lines: usize) -> String {
-        let line =
-            |number: usize| format!("第 {number} 行: {:?}\n", Sha256::digest([number as u8]));
+        let line = |number: usize| {
+            let random = row::hash(&number.to_le_bytes());
+            format!("第 {number} 行: {random}\n")
+        };
         (0..lines).map(line).collect()
     }
 
