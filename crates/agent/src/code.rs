@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    BoxFuture, Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener,
+    BoxFuture, Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener, Principal,
     RunFolders, RunSpec, Sandbox, Stop,
 };
 use callgate_gate::{CallError, Gate};
@@ -117,13 +117,14 @@ impl Coder {
         self.resume_within(id, output, watch, None, None).await
     }
 
-    /// The same within a turn that goes on: with the turn's budget, and stopped with it.
+    /// The same within a turn that goes on: with the turn's budget, for all who have spoken in it, and
+    /// stopped with it.
     pub(crate) async fn resume_within(
         &self,
         id: JournalId,
         output: Option<OutputListener>,
         watch: Watch,
-        budget: Option<Budget>,
+        within: Option<&Grant>,
         sent: Option<SentListener>,
     ) -> Result<RunReport, RunError> {
         let journal = self.store.journal();
@@ -152,9 +153,12 @@ impl Coder {
         task.output = output;
         task.watch = watch;
         task.sent = sent;
-        let budget = budget.unwrap_or_else(|| Budget::new(self.limits.calls, MESSAGES));
+        let (budget, others) = match within {
+            Some(grant) => (grant.budget.clone(), grant.others.clone()),
+            None => (Budget::new(self.limits.calls, MESSAGES), Arc::default()),
+        };
         task.cancel = budget.cancel().child_token();
-        let caller = caller_of(start, budget);
+        let caller = caller_of(start, budget, others);
         let report = self.execute(caller, task, seed, recorded).await?;
         self.unless_answered(id, report).await
     }
@@ -274,7 +278,7 @@ impl Coder {
 }
 
 /// The rights of the user who began the run, as they were then.
-fn caller_of(start: RunStart, budget: Budget) -> Caller {
+fn caller_of(start: RunStart, budget: Budget, others: Arc<[Principal]>) -> Caller {
     Caller {
         session: start.session,
         principal: start.principal,
@@ -286,6 +290,7 @@ fn caller_of(start: RunStart, budget: Budget) -> Caller {
             methods: start.allowed,
             budget,
             expires: None,
+            others,
         }),
     }
 }

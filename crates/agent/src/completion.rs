@@ -106,6 +106,7 @@ impl Agent {
             session: asked.session,
             principal: asked.principal,
             role: asked.role,
+            others: Vec::new(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,

@@ -79,6 +79,7 @@ impl Agent {
             methods: both(&caller.grant.methods, persona.methods.as_deref()),
             budget: caller.grant.budget.clone(),
             expires: caller.grant.expires,
+            others: caller.grant.others.clone(),
         };
         let cancel = cancel_below(&caller);
         let parent = Parent::of(&caller, Arc::new(grant));
@@ -87,6 +88,7 @@ impl Agent {
             session: caller.session,
             principal: caller.principal,
             role: caller.role,
+            others: Vec::new(),
             parts: vec![Part::text(query)],
             rows: Vec::new(),
             conversation: None,

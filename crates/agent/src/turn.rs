@@ -65,6 +65,8 @@ pub struct TurnAsk {
     pub role: Role,
     /// What to answer.
     pub parts: Vec<Part>,
+    /// Who else has spoken in them.
+    pub(crate) others: Vec<Principal>,
     /// The log rows it answers; none for an agent called as a method.
     pub rows: Vec<i64>,
     /// `None` keeps no history.

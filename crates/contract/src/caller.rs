@@ -69,6 +69,8 @@ pub struct Grant {
     pub methods: Allowed,
     pub budget: Budget,
     pub expires: Option<Instant>,
+    /// Others whose words are in what is done: it may do nothing that one of them may not.
+    pub others: Arc<[Principal]>,
 }
 
 impl Grant {
@@ -78,6 +80,7 @@ impl Grant {
             methods: Allowed::All,
             budget: Budget::new(10_000, 1_000),
             expires: None,
+            others: Arc::default(),
         }
     }
 }
@@ -183,6 +186,7 @@ impl Caller {
                 methods: self.grant.methods.clone(),
                 budget: budget.of_method(origin.into(), method.map(str::to_owned)),
                 expires: self.grant.expires,
+                others: self.grant.others.clone(),
             }),
             ..self.clone()
         }

@@ -99,14 +99,9 @@ impl Rule {
         }
     }
 
-    /// Is it about this caller, whatever they call?
-    pub fn is_about(&self, caller: &Caller) -> bool {
-        let Caller {
-            session,
-            principal,
-            role,
-            ..
-        } = caller;
+    /// Is it about this principal, who acts or has spoken there, whatever is called?
+    pub fn is_about(&self, caller: &Caller, principal: &Principal) -> bool {
+        let Caller { session, role, .. } = caller;
         let is_key = |key: &String| matches!(principal, Principal::Key(id) if id == key);
         self.platform
             .as_ref()

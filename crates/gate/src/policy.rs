@@ -2,7 +2,9 @@
 //! where none does, the defaults. Pure: the same question is asked for a call and for the catalogue, so
 //! that nobody is offered what a call would refuse.
 
-use callgate_contract::{Caller, Effect, Exposure, MethodInfo, Permission, Role, Rule, SessionKey};
+use callgate_contract::{
+    Caller, Effect, Exposure, MethodInfo, Permission, Principal, Role, Rule, SessionKey,
+};
 use callgate_store::StoredRule;
 use serde_json::Value as Json;
 
@@ -16,8 +18,12 @@ pub(crate) struct Policy {
     answers: Vec<StoredRule>,
 }
 
-/// What holds for one caller: what is about somebody else is left out.
-pub(crate) struct CallerPolicy<'a> {
+/// What holds for a caller: for the one who acts, and for each whose words are in it besides. The strictest
+/// counts.
+pub(crate) struct CallerPolicy<'a>(Vec<PrincipalPolicy<'a>>);
+
+/// What is about somebody else is left out.
+struct PrincipalPolicy<'a> {
     rules: Vec<&'a Rule>,
     answers: Vec<&'a StoredRule>,
     role: Role,
@@ -39,11 +45,21 @@ impl Policy {
     }
 
     pub(crate) fn of(&self, caller: &Caller) -> CallerPolicy<'_> {
-        let rules = self.rules.iter().filter(|rule| rule.is_about(caller));
+        let others = caller.grant.others.iter();
+        let principals = std::iter::once(&caller.principal).chain(others);
+        CallerPolicy(principals.map(|one| self.of_one(caller, one)).collect())
+    }
+
+    fn of_one(&self, caller: &Caller, principal: &Principal) -> PrincipalPolicy<'_> {
+        let rules = self.rules.iter();
         let answers = self.answers.iter();
-        CallerPolicy {
-            rules: rules.collect(),
-            answers: answers.filter(|it| it.rule.is_about(caller)).collect(),
+        PrincipalPolicy {
+            rules: rules
+                .filter(|rule| rule.is_about(caller, principal))
+                .collect(),
+            answers: answers
+                .filter(|it| it.rule.is_about(caller, principal))
+                .collect(),
             role: caller.role,
         }
     }
@@ -70,6 +86,19 @@ impl Policy {
 impl CallerPolicy<'_> {
     /// Of a call whose arguments nobody knows yet.
     pub(crate) fn decide(&self, entry: &Entry) -> Permission {
+        let decided = self.0.iter().map(|one| one.decide(entry, None));
+        decided.max().unwrap_or(Permission::Deny)
+    }
+
+    /// What standing answers leave of what would be asked; `None` where somebody is asked still.
+    pub(crate) fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
+        let decided = self.0.iter().map(|one| one.decide(entry, arguments));
+        decided.max().filter(|decided| *decided != Permission::Ask)
+    }
+}
+
+impl PrincipalPolicy<'_> {
+    fn decide(&self, entry: &Entry, arguments: Option<&Json>) -> Permission {
         let decisive = self.rules.iter().find(|rule| covers(rule, entry));
         let mut decided =
             decisive.map_or_else(|| default(self.role, entry.info()), |rule| rule.then);
@@ -77,14 +106,14 @@ impl CallerPolicy<'_> {
             decided = decided.max(Permission::Ask);
         }
         match decided {
-            Permission::Ask => self.settled(entry, None).unwrap_or(decided),
+            Permission::Ask => self.settled(entry, arguments).unwrap_or(decided),
             decided => decided,
         }
     }
 
     /// The standing answer to what would be asked, for the method as it is now. Of several the newest
     /// counts; one that is for certain arguments leaves it open what is said to others.
-    pub(crate) fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
+    fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
         let mut answers = self.answers.iter().filter(|it| covers(&it.rule, entry));
         let decisive = answers.find(|stored| {
             stored.answer.as_ref().is_some_and(|bounds| {

@@ -207,6 +207,7 @@ fn background_grant() -> Arc<Grant> {
         methods: Allowed::All,
         budget: Budget::new(BACKGROUND_CALLS, BACKGROUND_MESSAGES),
         expires: None,
+        others: Arc::default(),
     })
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct TurnTrigger {
     session: SessionKey,
     principal: Principal,
     role: Role,
+    /// Who else has spoken in what it answers.
+    others: Vec<Principal>,
     /// There is no turn unless this row waits still.
     waits: Option<i64>,
     /// A row that nobody else can take, and that is answered as well.
@@ -39,6 +41,7 @@ impl TurnTrigger {
             session,
             principal,
             role,
+            others: Vec::new(),
             waits: None,
             reserved: None,
             prompt: None,
@@ -99,6 +102,10 @@ impl Agent {
     fn narrow(&self, trigger: &mut TurnTrigger, waiting: &[LogRow]) {
         for row in waiting.iter().chain(&trigger.reserved) {
             trigger.role = trigger.role.min(self.role_at_arrival(row));
+            let speaker = row.principal();
+            if speaker != trigger.principal && !trigger.others.contains(&speaker) {
+                trigger.others.push(speaker);
+            }
         }
         let newest = || waiting.iter().chain(&trigger.reserved).rev();
         let mode = newest().find_map(|row| row.mode);
@@ -163,6 +170,7 @@ impl Agent {
             session,
             principal: trigger.principal,
             role: trigger.role,
+            others: trigger.others,
             parts,
             rows,
             conversation: conversation.map(|conversation| conversation.id),

@@ -47,6 +47,7 @@ impl Agent {
             session: caller.session,
             principal: caller.principal,
             role: caller.role,
+            others: Vec::new(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,

@@ -143,12 +143,14 @@ impl Agent {
             methods: Allowed::Only(named),
             budget: caller.grant.budget.clone(),
             expires: caller.grant.expires,
+            others: caller.grant.others.clone(),
         });
         let parent = Parent::of(&caller, grant);
         let ask = TurnAsk {
             session,
             principal: caller.principal,
             role: caller.role,
+            others: Vec::new(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,

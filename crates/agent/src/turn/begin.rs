@@ -95,6 +95,7 @@ impl Agent {
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
             plan: TurnPlan {
                 version: STEP_VERSION,
+                others: ask.others.clone(),
                 parts: ask.parts,
                 mark,
                 handed_over: hands_over,
@@ -116,6 +117,7 @@ impl Agent {
                 methods: start.allowed.clone(),
                 budget: budget.clone(),
                 expires: None,
+                others: ask.others.as_slice().into(),
             })),
             (None, None) => None,
         };
@@ -242,6 +244,8 @@ impl Turn {
         cancel: Cancel,
     ) -> Self {
         let model = agent.models().choose(Some(&start.model)).clone();
+        let plan = TurnPlan::of(&start);
+        let log_mark = plan.mark;
         // A sub-agent may use what its persona holds, paid from the budget of the turn above.
         let methods = start.allowed.clone();
         let grant = match inherited {
@@ -250,6 +254,7 @@ impl Turn {
                 methods,
                 budget: Budget::new(agent.coder().limits.calls, MESSAGES),
                 expires: None,
+                others: plan.others.into(),
             }),
         };
         let grant = budget::in_hands_of(&start, &grant, &cancel);
@@ -263,7 +268,6 @@ impl Turn {
             model: model.id.clone(),
             depth: start.depth,
         };
-        let log_mark = TurnPlan::of(&start).mark;
         let surface = match start.mode {
             Mode::Code => Surface::Code,
             Mode::Tools => Surface::ToolCall,

@@ -98,5 +98,6 @@ pub(super) fn in_hands_of(start: &TurnStart, grant: &Grant, cancel: &Cancel) -> 
         methods: grant.methods.clone(),
         budget: grant.budget.of_turn(payer, cancel.clone()),
         expires: grant.expires,
+        others: grant.others.clone(),
     })
 }

@@ -50,11 +50,11 @@ impl Turn {
             Some(run) => match run.finish.as_ref().filter(|end| end.stop != Stop::Approval) {
                 Some(finish) => return Ok(recorded_report(&finish.report)),
                 None => {
-                    let (id, budget) = (run.start.id, self.caller.grant.budget.clone());
+                    let (id, grant) = (run.start.id, self.caller.grant.clone());
                     let watch = self.watch.clone();
                     let sent = Some(self.sent());
                     coder
-                        .resume_within(id, None, watch, Some(budget), sent)
+                        .resume_within(id, None, watch, Some(&grant), sent)
                         .await
                 }
             },

@@ -65,6 +65,7 @@ impl Turn {
                 methods: Allowed::Only(shown.collect()),
                 budget: caller.grant.budget.clone(),
                 expires: caller.grant.expires,
+                others: caller.grant.others.clone(),
             });
         }
         caller

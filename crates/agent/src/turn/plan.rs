@@ -1,7 +1,7 @@
 //! [`TurnPlan`]: what a turn was begun with, beside the columns of its row. Written once; a turn that goes
 //! on elsewhere or later goes on with it.
 
-use callgate_contract::Part;
+use callgate_contract::{Part, Principal};
 use callgate_store::TurnStart;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -17,6 +17,9 @@ pub(crate) struct TurnPlan {
     pub(crate) version: u32,
     /// What to answer.
     pub(crate) parts: Vec<Part>,
+    /// Who else has spoken in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) others: Vec<Principal>,
     /// The newest log row when it began: what is newer was said in it.
     pub(crate) mark: i64,
     /// Its answer is a plugin's to send.

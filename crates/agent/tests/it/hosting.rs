@@ -103,6 +103,7 @@ fn caller(depth: u8, budget: Budget) -> Caller {
             methods: Allowed::All,
             budget,
             expires: None,
+            others: Arc::default(),
         }),
     }
 }
@@ -258,6 +259,7 @@ async fn a_loop_holds_no_more_than_its_caller_and_pays_from_the_same_budget() {
         methods: Allowed::Only(vec!["look".into(), "agent_loop".into()]),
         budget: budget.clone(),
         expires: None,
+        others: Arc::default(),
     });
     let asked = json!({"messages": [], "tools": [tool("look", None), tool("act", None)]});
     let gate = stage.agent.gate();

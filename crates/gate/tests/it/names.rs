@@ -230,6 +230,7 @@ async fn an_expired_grant_holds_nothing() {
     scene.add(answering("f", "never"));
     let grant = Grant {
         expires: Some(Instant::now()),
+        others: Arc::default(),
         ..Grant::everything()
     };
     let result = scene

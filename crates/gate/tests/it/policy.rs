@@ -293,9 +293,15 @@ impl Stage {
         (outcome.to_owned(), agrees)
     }
 
+    /// `ann+bob`: ann, in whose turn bob has spoken.
     async fn caller(&self, name: &str, side: &str) -> Caller {
-        let found = CALLERS.iter().find(|(known, ..)| *known == name);
-        let (_, principal, role, session) = found.unwrap_or_else(|| panic!("nobody is {name}"));
+        let known = |name: &str| {
+            let found = CALLERS.iter().find(|(known, ..)| *known == name);
+            found.unwrap_or_else(|| panic!("nobody is {name}"))
+        };
+        let mut names = name.split('+');
+        let (_, principal, role, session) = known(names.next().unwrap());
+        let others = names.map(|name| known(name).1.parse().unwrap());
         let mut caller = Caller {
             session: session.parse().unwrap(),
             principal: principal.parse().unwrap(),
@@ -309,7 +315,10 @@ impl Stage {
             },
             journal: JournalId::fresh(),
             depth: 0,
-            grant: Arc::new(Grant::everything()),
+            grant: Arc::new(Grant {
+                others: others.collect(),
+                ..Grant::everything()
+            }),
         };
         if side == "timer" {
             let timer = NewTimer {

@@ -69,6 +69,7 @@ pub(crate) fn only(names: &[&str]) -> Grant {
         methods: Allowed::Only(names.iter().map(|&name| name.to_owned()).collect()),
         budget: Budget::new(100, 100),
         expires: None,
+        others: Arc::default(),
     }
 }
 

@@ -87,6 +87,7 @@ impl ClientIdentity {
                 methods: self.capabilities.methods().clone(),
                 budget: Budget::new(1, MESSAGES),
                 expires: None,
+                others: Arc::default(),
             }),
         })
     }

@@ -129,6 +129,7 @@ impl Gateway {
                     methods: Allowed::Only(Vec::new()),
                     budget: caller.grant.budget.clone(),
                     expires: None,
+                    others: caller.grant.others.clone(),
                 }),
             }),
             capabilities: Capabilities::of(&[Capability::Models.scope().to_owned()]),

@@ -203,6 +203,7 @@ pub(super) fn caller(peer: &Peer, journal: JournalId) -> Caller {
             methods: standing.capabilities.methods().clone(),
             budget: Budget::new(1, MESSAGES),
             expires: None,
+            others: Arc::default(),
         }),
     }
 }

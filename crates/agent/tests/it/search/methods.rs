@@ -54,6 +54,7 @@ fn only(names: &[&str]) -> Caller {
             methods: Allowed::Only(names),
             budget: Budget::new(100, 100),
             expires: None,
+            others: Arc::default(),
         }),
         ..caller()
     }
