@@ -78,6 +78,9 @@ const CALLERS: &[(&str, &str, Role, &str)] = &[
 
 type Ended = Result<(), CallError>;
 
+/// Its name, its rules, and its cases: who, by which way, which method, what is expected.
+type WrittenPolicy = (&'static str, Vec<Rule>, Vec<[&'static str; 4]>);
+
 /// The rest of a way: a method that goes it, and what became of the call at its end.
 struct Step {
     info: MethodInfo,
@@ -353,7 +356,7 @@ fn rule(text: &str) -> Rule {
 
 #[tokio::test]
 async fn every_case_ends_as_it_was_thought() {
-    let mut policies: Vec<(&str, Vec<Rule>, Vec<[&str; 4]>)> = Vec::new();
+    let mut policies: Vec<WrittenPolicy> = Vec::new();
     for line in CASES.lines().filter(|line| !line.starts_with('#')) {
         if let Some(name) = line.strip_prefix("policy ") {
             policies.push((name, Vec::new(), Vec::new()));
