@@ -4,13 +4,15 @@
 mod answers;
 mod stage;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use callgate_contract::{Arguments, Permission, Rule};
+use callgate_contract::{Arguments, Grant, Permission, Rule, Surface};
 use callgate_gate::{CallError, Gate, GatePolicy};
+use callgate_testkit::Home;
 use serde_json::{Value as Json, json};
 
 use self::stage::Stage;
+use crate::scene::{answering, caller};
 
 const CASES: &str = include_str!("policy/cases.txt");
 
@@ -101,6 +103,29 @@ async fn stored_rules_come_first_and_the_newest_of_them_before_the_others() {
         "{refused:?}"
     );
     assert!(other.catalogue(&eve).is_empty());
+}
+
+/// Also in what is offered, without a call in between.
+#[tokio::test]
+async fn a_rule_that_another_instance_makes_holds_here_before_long() {
+    let home = Home::postgres().await;
+    let here = Gate::new(home.open().await, GatePolicy::default());
+    let there = Gate::new(home.open().await, GatePolicy::default());
+    here.register(Arc::new(answering("look", "seen"))).unwrap();
+    here.follow_rules().await.unwrap();
+    let caller = caller(Surface::Code, Grant::everything());
+    assert_eq!(here.catalogue(&caller).len(), 1);
+    let made = there.add_rule(&rule("deny method=look"), "elsewhere").await;
+    let until = async |count: usize| {
+        while here.catalogue(&caller).len() != count {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    until(0).await;
+    let refused = here.call(&caller, 1, "look", Arguments::default()).await;
+    assert!(matches!(refused, Err(CallError::Denied { .. })));
+    there.remove_rule(made.unwrap().id).await.unwrap();
+    until(1).await;
 }
 
 #[test]
