@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use callgate_contract::{Arguments, Change, Effect, Kind, MethodError, Part, Reply, Value};
+use callgate_contract::{
+    Arguments, Change, Effect, Kind, MethodError, Part, Provenance, Reply, Value,
+};
 use callgate_gate::{CallError, CallRequest, recorded_arguments};
 use callgate_store::{CallOutcome, RecordedCall};
 use serde_json::json;
@@ -233,6 +235,7 @@ async fn rows_that_the_store_refuses_fail_the_call_and_leave_nothing() {
             Change::SystemRow {
                 session: session.clone(),
                 text: "half".to_owned(),
+                provenance: Provenance::Timer,
             },
             Change::Remember {
                 session,

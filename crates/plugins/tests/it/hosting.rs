@@ -151,7 +151,7 @@ async fn rows_under_upstreams_names() {
     scene
         .store
         .log()
-        .append(&session, LogRole::Assistant, &part)
+        .append(&session, LogRole::Assistant, None, &part)
         .await
         .unwrap();
     let query = async |more: Json| {

@@ -10,7 +10,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use callgate_contract::{BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, Stop};
+use callgate_contract::{
+    BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, Provenance, Stop,
+};
 use callgate_store::{CRASH_POINTS, Store, StoreError, StoreOptions};
 use callgate_testkit::{Home, Witness, on_each_engine};
 use serde_json::json;
@@ -158,6 +160,7 @@ fn system_row() -> Change {
     Change::SystemRow {
         session: session("system"),
         text: "row".to_owned(),
+        provenance: Provenance::Timer,
     }
 }
 

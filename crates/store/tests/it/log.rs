@@ -82,7 +82,7 @@ async fn what_no_turn_took_is_unanswered() {
         hidden.mentioned = true;
         let hidden = log.append_incoming(&hidden).await.unwrap().row;
         assert!(hidden.hidden && hidden.mentioned);
-        log.append(&session("a"), LogRole::System, &[])
+        log.append(&session("a"), LogRole::System, None, &[])
             .await
             .unwrap();
         let elsewhere = incoming(session("b"), "6", None);
@@ -117,7 +117,9 @@ async fn rows_are_taken_together_or_not_at_all() {
             let message = incoming(session(to), text, None);
             log.append_incoming(&message).await.unwrap();
         }
-        let answer = log.append(&session("a"), LogRole::Assistant, &[]).await;
+        let answer = log
+            .append(&session("a"), LogRole::Assistant, None, &[])
+            .await;
         let (first, second) = (JournalId::fresh(), JournalId::fresh());
         let begin = turn(first, session("a"));
         store.turns().begin(&begin, &[1]).await.unwrap();
@@ -145,6 +147,7 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
         let store = home.open().await;
         let log = store.log();
         let offered = Reception {
+            provenance: None,
             role: Some(Role::Operator),
             principal: Some(Principal::Key("3".to_owned())),
             offered: true,

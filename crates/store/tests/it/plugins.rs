@@ -140,7 +140,7 @@ async fn the_log_is_searched_and_its_speakers_are_known() {
         }
         let bot = store
             .log()
-            .append(&here, LogRole::Assistant, &[Part::text("hi")])
+            .append(&here, LogRole::Assistant, None, &[Part::text("hi")])
             .await
             .unwrap();
         let find = async |query: LogQuery| {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use callgate_contract::{
-    BoxFuture, Change, Effect, JournalId, Kind, Message, Outbox, Part, Permission, Role, Rule,
-    SessionKey, Stop,
+    BoxFuture, Change, Effect, JournalId, Kind, Message, Outbox, Part, Permission, Provenance,
+    Role, Rule, SessionKey, Stop,
 };
 use callgate_store::{
     ApprovalState, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, NewKey,
@@ -345,12 +345,13 @@ async fn the_log_keeps_what_was_said() {
         let store = home.open().await;
         let log = store.log();
         let said = [Part::text("问\0题")];
-        log.append(&session("a"), LogRole::User, &said)
+        log.append(&session("a"), LogRole::User, None, &said)
             .await
             .unwrap();
         let row = Change::SystemRow {
             session: session("a"),
             text: "noted".to_owned(),
+            provenance: Provenance::Timer,
         };
         apply(&store, &[send("a", "answer"), row]).await.unwrap();
         let rows = log.list(&session("a"), 10).await.unwrap();

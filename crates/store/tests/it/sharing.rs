@@ -1,7 +1,7 @@
 //! What requests have in common is stored once, and gone when nothing has it any more.
 
 use callgate_contract::{ConversationId, JournalId};
-use callgate_store::{KeptRequest, NewConversation, Parameter, Store, TurnStart};
+use callgate_store::{Keep, KeptRequest, NewConversation, Parameter, Store, TurnStart};
 use callgate_testkit::on_each_engine;
 
 use crate::common::{end, session, turn};
@@ -144,11 +144,11 @@ async fn what_no_round_needs_any_more_is_deleted_with_the_last_that_did() {
         let ended = asks(&store, of, &texts[0], true).await;
         let open = asks(&store, of, &texts[1], false).await;
         let kept = asks(&store, of, &texts[2], true).await;
-        journal.prune(1).await.unwrap();
+        journal.prune(Keep::newest(1)).await.unwrap();
         assert_eq!(sharing(&store).await, 3, "others may be about to use it");
 
         age(&store).await;
-        journal.prune(1).await.unwrap();
+        journal.prune(Keep::newest(1)).await.unwrap();
         assert_eq!(sharing(&store).await, 2);
         assert!(store.turns().rounds(ended).await.unwrap().is_empty());
         assert_eq!(asked(&store, open).await.as_ref(), Some(&texts[1]));
@@ -157,7 +157,7 @@ async fn what_no_round_needs_any_more_is_deleted_with_the_last_that_did() {
         // What is too old to be referred to is stored anew.
         let again = asks(&home.open().await, of, &texts[2], true).await;
         assert_eq!(sharing(&store).await, 3);
-        journal.prune(1).await.unwrap();
+        journal.prune(Keep::newest(1)).await.unwrap();
         assert_eq!(sharing(&store).await, 2);
         assert_eq!(asked(&store, again).await.as_ref(), Some(&texts[2]));
     })

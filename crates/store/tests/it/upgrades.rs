@@ -27,7 +27,9 @@ async fn fill(store: &Store) -> i64 {
 
 async fn say(store: &Store) -> i64 {
     let (log, parts) = (store.log(), [Part::text("hi")]);
-    let appended = log.append(&session("a"), LogRole::Assistant, &parts).await;
+    let appended = log
+        .append(&session("a"), LogRole::Assistant, None, &parts)
+        .await;
     appended.unwrap()
 }
 

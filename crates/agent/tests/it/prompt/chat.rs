@@ -1,7 +1,7 @@
 //! The log as text: what is shown, how much, and what no sender can do.
 
 use callgate_agent::prompt::{ChatBounds, ChatRow, Note, Person, Runtime, Speaker, chat, runtime};
-use callgate_contract::Part;
+use callgate_contract::{Part, Provenance};
 use jiff::{Timestamp, tz::TimeZone};
 use proptest::prelude::*;
 
@@ -23,6 +23,7 @@ fn row<'a>(id: i64, speaker: Speaker<'a>, parts: &'a [Part]) -> ChatRow<'a> {
         to_you: false,
         reply_to: None,
         unfinished: false,
+        provenance: None,
     }
 }
 
@@ -60,7 +61,10 @@ fn every_kind_of_row() {
     };
     let rows = [
         row(1, Speaker::User(ADA), &hello),
-        row(2, Speaker::System, &noted),
+        ChatRow {
+            provenance: Some(&Provenance::Method("builtin/fetch_page".into())),
+            ..row(2, Speaker::System, &noted)
+        },
         ChatRow {
             to_you: true,
             reply_to: Some(1),

@@ -3,7 +3,7 @@
 use callgate_contract::Arguments;
 use callgate_store::{Decision, Standing};
 
-use super::{Stage, rule};
+use super::{rule, stage::Stage};
 use crate::scene::{answering, named};
 
 const EVERYONE: Standing = Standing {
