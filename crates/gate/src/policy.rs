@@ -2,9 +2,7 @@
 //! where none does, the defaults. Pure: the same question is asked for a call and for the catalogue, so
 //! that nobody is offered what a call would refuse.
 
-use callgate_contract::{
-    Caller, Effect, Exposure, MethodInfo, Permission, Principal, Role, Rule, SessionKey,
-};
+use callgate_contract::{Caller, Effect, Exposure, Permission, Principal, Role, Rule, SessionKey};
 use callgate_store::StoredRule;
 use serde_json::Value as Json;
 
@@ -100,8 +98,7 @@ impl CallerPolicy<'_> {
 impl PrincipalPolicy<'_> {
     fn decide(&self, entry: &Entry, arguments: Option<&Json>) -> Permission {
         let decisive = self.rules.iter().find(|rule| covers(rule, entry));
-        let mut decided =
-            decisive.map_or_else(|| default(self.role, entry.info()), |rule| rule.then);
+        let mut decided = decisive.map_or_else(|| default(self.role, entry), |rule| rule.then);
         if entry.method.needs_approval() {
             decided = decided.max(Permission::Ask);
         }
@@ -140,12 +137,14 @@ fn covers(rule: &Rule, entry: &Entry) -> bool {
 /// Where no rule says anything. Whatever is installed was let in by the operator: installing a plugin,
 /// naming a server, keeping a persona is the word that its methods may be called. Methods that are
 /// dangerous in themselves ask by [`callgate_contract::Method::needs_approval`].
-fn default(role: Role, info: &MethodInfo) -> Permission {
-    match (role, info.effect) {
-        // Whoever was not let in yet changes nothing; what plugins do meanwhile is their own.
-        (Role::Guest, Effect::Rows | Effect::Effectful) if info.exposure != Exposure::PLUGINS => {
-            Permission::Deny
-        }
+fn default(role: Role, entry: &Entry) -> Permission {
+    if role > Role::Guest {
+        return Permission::Allow;
+    }
+    let info = entry.info();
+    // Whoever was not let in yet changes nothing; what plugins do meanwhile is their own.
+    match info.effect {
+        Effect::Rows | Effect::Effectful if info.exposure != Exposure::PLUGINS => Permission::Deny,
         _ => Permission::Allow,
     }
 }
