@@ -12,7 +12,7 @@ use std::{
 
 use callgate_agent::RunReport;
 use callgate_service::{
-    EventListener, Observer, Operation, Principal, Service, ServiceError, Settings,
+    EventListener, Observer, Operation, Requester, Service, ServiceError, Settings,
     operations::{OPERATIONS, RunCode, SendMessage, TurnSummaryLine},
     request::{Answer, OperationRequest, Request},
 };
@@ -130,7 +130,7 @@ impl Client {
         let named = json!(OperationRequest::of(&operation)?);
         loop {
             if let Some(service) = self.service() {
-                return service.call(&Principal::Terminal, operation).await;
+                return service.call(&Requester::Terminal, operation).await;
             }
             if let Some(response) = ask_owner(&self.settings.data, &named, drop).await? {
                 return read_response(response);
@@ -236,7 +236,7 @@ pub struct SideClient {
 impl SideClient {
     pub async fn call<O: Operation>(&self, operation: O) -> Result<O::Response, ServiceError> {
         if let Some(service) = &self.service {
-            return service.call(&Principal::Terminal, operation).await;
+            return service.call(&Requester::Terminal, operation).await;
         }
         let response = call_running(&self.data, &operation).await?;
         response.ok_or_else(silent)
@@ -360,7 +360,7 @@ async fn call_named(service: &Service, named: OperationRequest) -> Result<Json, 
     let known = known.ok_or_else(unknown)?;
     // The socket asks for a secret that only the directory's own user can read.
     known
-        .call(service, &Principal::Terminal, named.request)
+        .call(service, &Requester::Terminal, named.request)
         .await
 }
 

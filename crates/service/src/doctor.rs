@@ -12,7 +12,7 @@ use callgate_sandbox::{Finding, Wall, probe};
 use callgate_store::Store;
 
 use crate::{
-    Hint, Principal, Service, ServiceError, Settings,
+    Hint, Requester, Service, ServiceError, Settings,
     config::{Approval, Config, Database},
     operations::{Check, CheckStatus, DoctorReport, RunCode},
     packages,
@@ -151,7 +151,7 @@ async fn try_sandbox(config: &Config) -> Result<RunReport, ServiceError> {
         run: None,
     };
     let service = Service::open(&trial).await?;
-    service.call(&Principal::Terminal, request).await
+    service.call(&Requester::Terminal, request).await
 }
 
 /// One real program behind the wall of plugins, and where that is switched off, whether it has to be.

@@ -18,12 +18,12 @@ mod operation;
 pub mod operations;
 pub mod packages;
 pub mod plugins;
-mod principal;
 mod processes;
 mod quota;
 mod rates;
 pub mod remote;
 pub mod request;
+mod requester;
 mod scope;
 mod service;
 
@@ -42,10 +42,10 @@ pub use live::{
 pub use logs::{Level, LogLine, Logs};
 pub use metrics::{CountedSandbox, Gauges, Metrics};
 pub use operation::{NamedOperation, Operation, read as read_operation};
-pub use principal::Principal;
 pub use quota::{QuotaError, Quotas};
 pub use rates::Rates;
 pub use remote::Remote;
+pub use requester::Requester;
 pub use scope::{METHODS, OPERATOR, SCOPES, unknown_scope};
 pub use service::{
     ForwardRequest, OPENAI_PLATFORM, Observer, PluginWebError, Service, Settings, Visit, Webhook,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
 
-use crate::{Capability, Principal, Service, ServiceError};
+use crate::{Capability, Requester, Service, ServiceError};
 
 /// Not for what goes on while somebody listens: streams are functions of [`Service`].
 pub trait Operation: Serialize + DeserializeOwned + JsonSchema + Send + Sized + 'static {
@@ -20,7 +20,7 @@ pub trait Operation: Serialize + DeserializeOwned + JsonSchema + Send + Sized + 
     fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> impl Future<Output = Result<Self::Response, ServiceError>> + Send;
 }
 
@@ -28,12 +28,12 @@ impl Service {
     /// What has begun goes on when whoever asked has left.
     pub async fn call<O: Operation>(
         &self,
-        principal: &Principal,
+        requester: &Requester,
         operation: O,
     ) -> Result<O::Response, ServiceError> {
-        principal.require(O::CAPABILITY)?;
-        let (service, principal) = (self.clone(), principal.clone());
-        let executing = async move { operation.execute(&service, &principal).await };
+        requester.require(O::CAPABILITY)?;
+        let (service, requester) = (self.clone(), requester.clone());
+        let executing = async move { operation.execute(&service, &requester).await };
         self.detached(executing).await
     }
 }
@@ -42,7 +42,7 @@ impl Service {
 pub struct NamedOperation {
     pub name: &'static str,
     pub capability: Capability,
-    call: fn(Service, Principal, Json) -> BoxFuture<'static, Result<Json, ServiceError>>,
+    call: fn(Service, Requester, Json) -> BoxFuture<'static, Result<Json, ServiceError>>,
 }
 
 impl NamedOperation {
@@ -50,10 +50,10 @@ impl NamedOperation {
         NamedOperation {
             name: O::NAME,
             capability: O::CAPABILITY,
-            call: |service, principal, request| {
+            call: |service, requester, request| {
                 Box::pin(async move {
                     let request: O = read(request)?;
-                    let response = service.call(&principal, request).await?;
+                    let response = service.call(&requester, request).await?;
                     serde_json::to_value(response).map_err(ServiceError::internal)
                 })
             },
@@ -63,10 +63,10 @@ impl NamedOperation {
     pub async fn call(
         &self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
         request: Json,
     ) -> Result<Json, ServiceError> {
-        (self.call)(service.clone(), principal.clone(), request).await
+        (self.call)(service.clone(), requester.clone(), request).await
     }
 }
 

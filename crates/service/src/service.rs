@@ -37,8 +37,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    CountedSandbox, ErrorCode, EventListener, Gauges, Hint, Jobs, Live, Logs, Metrics, Principal,
-    Remote, ServiceError,
+    CountedSandbox, ErrorCode, EventListener, Gauges, Hint, Jobs, Live, Logs, Metrics, Remote,
+    Requester, ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -320,14 +320,14 @@ impl Service {
     }
 
     pub async fn answer(&self, request: Request, observer: Observer) -> Result<Json, ServiceError> {
-        Principal::Terminal.require(request.needs())?;
+        Requester::Terminal.require(request.needs())?;
         match request {
             Request::Run(run) => {
-                let report = self.run_code(&Principal::Terminal, run, observer);
+                let report = self.run_code(&Requester::Terminal, run, observer);
                 Ok(json!(report.await?))
             }
             Request::Send(message) => {
-                let sent = self.send_message(&Principal::Terminal, message, observer);
+                let sent = self.send_message(&Requester::Terminal, message, observer);
                 Ok(json!(sent.await?.map(TurnSummaryLine::from)))
             }
             Request::Listen { session } => match self.listen(&session, observer).await? {},

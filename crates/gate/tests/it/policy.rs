@@ -168,7 +168,7 @@ fn a_rule_that_would_mean_something_else_is_refused() {
     }
     for text in [
         r#"{"then": "forbid"}"#,
-        r#"{"then": "deny", "methd": "send"}"#,
+        r#"{"then": "deny", "name": "send"}"#,
         "{}",
     ] {
         assert!(serde_json::from_str::<Rule>(text).is_err(), "{text}");

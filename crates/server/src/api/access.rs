@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use callgate_service::{Capability, Principal};
+use callgate_service::{Capability, Requester};
 use callgate_store::{Key, KeyHandle};
 
 use super::{Api, problem::Problem};
@@ -33,8 +33,8 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    pub(crate) fn principal(&self) -> Principal {
-        Principal::Key(self.key.clone())
+    pub(crate) fn principal(&self) -> Requester {
+        Requester::Key(self.key.clone())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use axum::{Extension, Json as Body, extract::State};
 use callgate_service::{
-    Capability, Job, Principal,
+    Capability, Job, Requester,
     operations::{
         CreatePlugin, GetJob, GetPlugin, GetPluginConfig, InstallPlugin, ListJobs, ListPluginLogs,
         ListPlugins, ReloadPlugin, RemovePlugin, SetPluginConfig, SwitchPlugin,
@@ -85,7 +85,7 @@ async fn ticket(
 ) -> Outcome<TicketView> {
     let get = GetPlugin { id, session: None };
     // On our own behalf: nothing of it is told but that it is there.
-    let plugin = api.service().call(&Principal::Terminal, get).await?.id;
+    let plugin = api.service().call(&Requester::Terminal, get).await?.id;
     let ticket = api.tickets().make(&plugin, &access)?;
     let address = format!("/tickets/{ticket}/{plugin}/");
     Ok(Body(TicketView { address }))

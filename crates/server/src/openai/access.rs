@@ -11,7 +11,7 @@ use axum::{
 };
 use callgate_agent::Parent;
 use callgate_contract::{Allowed, Role, SessionKey, SessionType};
-use callgate_service::{Capabilities, Capability, OPENAI_PLATFORM, Principal};
+use callgate_service::{Capabilities, Capability, OPENAI_PLATFORM, Requester};
 use callgate_store::{Key, KeyHandle};
 
 use super::{Failure, OpenAi};
@@ -155,7 +155,7 @@ impl Asker {
     }
 
     fn of(key: &Key) -> Result<Self, Failure> {
-        let principal = Principal::Key(key.clone());
+        let principal = Requester::Key(key.clone());
         let capabilities = principal.capabilities();
         let session = SessionKey::new(OPENAI_PLATFORM, SessionType::FriendMessage, &key.id);
         Ok(Asker {

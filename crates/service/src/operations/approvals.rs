@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{CallResult, List, Page};
-use crate::{Capability, News, Operation, Principal, Service, ServiceError};
+use crate::{Capability, News, Operation, Requester, Service, ServiceError};
 
 /// What waits for an answer, the newest first.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ impl Operation for ListApprovals {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let state = (!self.all).then_some(ApprovalState::Pending);
         let approvals = service.store().approvals().list(state).await?;
@@ -111,14 +111,14 @@ impl Operation for AnswerApproval {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let decision = if self.allow {
             Decision::Allow
         } else {
             Decision::Deny
         };
-        let by = principal.label();
+        let by = requester.label();
         let stands = self.always || self.everyone || self.same_arguments;
         let standing = stands.then_some(Standing {
             everyone: self.everyone,
@@ -145,7 +145,7 @@ impl Operation for ListApprovalRules {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let rules = service.store().rules().list().await?;
         let views = rules.into_iter().rev().filter_map(RuleView::of);
@@ -168,7 +168,7 @@ impl Operation for RevokeApprovalRule {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let rules = service.store().rules().list().await?;
         let mut answers = rules.into_iter().filter_map(RuleView::of);

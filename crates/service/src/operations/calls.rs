@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{Capability, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Operation, Requester, Service, ServiceError};
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,12 +28,12 @@ impl Operation for CallMethod {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         if self.session.is_some() || self.user.is_some() {
-            principal.require(Capability::Operator)?;
+            requester.require(Capability::Operator)?;
         }
-        service.call_method(principal, self).await
+        service.call_method(requester, self).await
     }
 }
 

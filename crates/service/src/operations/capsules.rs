@@ -12,7 +12,7 @@ use callgate_contract::{JournalId, SessionKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Listing, Operation, Principal, Service, ServiceError, capsules, packages};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError, capsules, packages};
 
 /// Into a file of the asker's, who is the same user on this machine. No route leads here.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ impl Operation for ExportSession {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let ExportSession {
             session,
@@ -105,7 +105,7 @@ impl Operation for ReplayTurn {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let capsule = service.turn_capsule(&self.id).await?;
         service.replay_capsule(&capsule).await

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{List, Page};
-use crate::{Capability, Listing, News, Operation, Principal, Service, ServiceError, remote::Peer};
+use crate::{Capability, Listing, News, Operation, Requester, Service, ServiceError, remote::Peer};
 
 /// Those that asked, and those that are connected now.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ impl Operation for ListClients {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         self.page
             .of(clients(service).await?, |view| view.id.clone())
@@ -56,7 +56,7 @@ impl Operation for DecideClient {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let state = match self.state {
             ClientDecision::Approved => ClientState::Approved,
@@ -87,7 +87,7 @@ impl Operation for ListRooms {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let is_connected = |client: &str| service.remote().roster().is_here(client);
         let view = |room: Room| {

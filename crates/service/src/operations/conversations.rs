@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{List, Page, journal_id};
-use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 /// The latest first.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ impl Operation for ListConversations {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let conversations = service.store().conversations();
         let mut found = Vec::new();
@@ -73,7 +73,7 @@ impl Operation for CreateConversation {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         if let Some(persona) = &self.persona {
             service.store().personas().get(persona).await?;
@@ -103,7 +103,7 @@ impl Operation for GetConversation {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let found = find(service, &self.id).await?;
         let history = service.store().conversations().history(found.id).await?;
@@ -131,7 +131,7 @@ impl Operation for UpdateConversation {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let found = find(service, &self.id).await?;
         let update = ConversationUpdate {
@@ -162,7 +162,7 @@ impl Operation for DeleteConversation {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let found = find(service, &self.id).await?;
         let conversations = service.store().conversations();
@@ -188,7 +188,7 @@ impl Operation for ForkConversation {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let found = find(service, &self.id).await?;
         let copy = fork(service, &found.session, found.id, self.upto).await?;
@@ -211,7 +211,7 @@ impl Operation for SwitchConversation {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let found = find(service, &self.id).await?;
         let conversations = service.store().conversations();

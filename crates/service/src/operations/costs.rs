@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Hint, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Hint, Operation, Requester, Service, ServiceError};
 
 /// How far back, where nothing is said.
 const DEFAULT_SINCE: &str = "30d";
@@ -27,7 +27,7 @@ impl Operation for ReportCost {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let text = self.since.as_deref().unwrap_or(DEFAULT_SINCE);
         let since = since(text, Timestamp::now());

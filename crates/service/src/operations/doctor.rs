@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Operation, Principal, Service, ServiceError, examine};
+use crate::{Capability, Operation, Requester, Service, ServiceError, examine};
 
 /// It takes a moment: code is run to see whether the sandbox holds.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,7 @@ impl Operation for RunDoctor {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         Ok(examine(service.data(), service.config()).await)
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::List;
-use crate::{Capability, Hint, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Hint, Operation, Requester, Service, ServiceError};
 
 /// Bytes of a file that is handed out or in.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -32,7 +32,7 @@ impl Operation for ListFiles {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let mut items = Vec::new();
         if let Some(folders) = service.session_folders(&self.session).await? {

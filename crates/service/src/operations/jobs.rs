@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{List, Page};
-use crate::{Capability, Job, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Job, Operation, Requester, Service, ServiceError};
 
 /// The newest first.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ impl Operation for ListJobs {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         self.page.of(service.jobs().list(), |job| job.id.clone())
     }
@@ -41,7 +41,7 @@ impl Operation for GetJob {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service.jobs().get(&self.id).ok_or_else(|| {
             let hint = "jobs are forgotten when the server ends";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::List;
 use crate::{
-    Capability, Operation, Principal, SCOPES, Service, ServiceError, scope::OPERATOR, unknown_scope,
+    Capability, Operation, Requester, SCOPES, Service, ServiceError, scope::OPERATOR, unknown_scope,
 };
 
 /// Characters of a key's name.
@@ -25,7 +25,7 @@ impl Operation for ListKeys {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let keys = service.store().keys().list().await?;
         Ok(List::whole(keys.into_iter().map(KeyView::from).collect()))
@@ -61,7 +61,7 @@ impl Operation for CreateKey {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         if let Some(unknown) = unknown_scope(&self.scopes) {
             let hint = format!("there are {SCOPES}");
@@ -127,7 +127,7 @@ impl Operation for RevokeKey {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service.store().keys().revoke(&self.id).await?;
         Ok(RevokedKey { revoked: self.id })

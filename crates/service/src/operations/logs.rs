@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{List, Page};
-use crate::{Capability, Level, LogLine, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Level, LogLine, Operation, Requester, Service, ServiceError};
 
 /// The newest first.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ impl Operation for ListLogs {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let before = self.page.after()?;
         let limit = self.page.limit() as usize;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::List;
-use crate::{Capability, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Operation, Requester, Service, ServiceError};
 
 /// Those the operator named, once each is connected or known not to be.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +19,7 @@ impl Operation for ListMcpServers {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service.with_plugins().await;
         service.with_servers(None).await;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::journal_id;
-use crate::{Capability, Observer, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Observer, Operation, Requester, Service, ServiceError};
 
 /// It goes through the whole pipeline, like one from any chat platform.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -38,9 +38,9 @@ impl Operation for SendMessage {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        let sent = service.send_message(principal, self, Observer::default());
+        let sent = service.send_message(requester, self, Observer::default());
         Ok(match sent.await? {
             Some(sent) => sent.arrived.into(),
             None => SendMessageResponse::short("accepted"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{List, MethodCallers, MethodStatistics, Page};
-use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 /// An operator sees what any caller may use, another key what remote callers may.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,10 +31,10 @@ impl Operation for ListMethods {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        service.wait_for_methods(principal, None).await?;
-        let mut methods = visible(service, principal, self.session)?;
+        service.wait_for_methods(requester, None).await?;
+        let mut methods = visible(service, requester, self.session)?;
         let words = self.query.unwrap_or_default().to_lowercase();
         methods.retain(|method| {
             let text = format!("{} {} {}", method.name, method.title, method.description);
@@ -63,12 +63,12 @@ impl Operation for GetMethod {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service
-            .wait_for_methods(principal, Some(&self.name))
+            .wait_for_methods(requester, Some(&self.name))
             .await?;
-        if principal.capabilities().holds(Capability::Operator)
+        if requester.capabilities().holds(Capability::Operator)
             && let Some(method) = service.gate().find(&self.name)
         {
             let info = method.info();
@@ -78,7 +78,7 @@ impl Operation for GetMethod {
                 callers: Some(service.method_callers(info).await?),
             });
         }
-        let found = visible(service, principal, None)?
+        let found = visible(service, requester, None)?
             .into_iter()
             .find(|method| method.name == self.name || method.full_name() == self.name);
         let missing =
@@ -146,10 +146,10 @@ impl From<&MethodInfo> for MethodView {
 /// What the host offers to plugin code alone would bury the rest; by name each is still shown.
 fn visible(
     service: &Service,
-    principal: &Principal,
+    requester: &Requester,
     session: Option<SessionKey>,
 ) -> Result<Vec<MethodView>, ServiceError> {
-    let surfaces: &[Surface] = if principal.capabilities().holds(Capability::Operator) {
+    let surfaces: &[Surface] = if requester.capabilities().holds(Capability::Operator) {
         &[
             Surface::Code,
             Surface::ToolCall,
@@ -160,15 +160,15 @@ fn visible(
         &[Surface::Remote]
     };
     if session.is_some() {
-        principal.require(Capability::Operator)?;
+        requester.require(Capability::Operator)?;
     }
     let session = match session {
         Some(session) => session,
-        None => principal.session()?,
+        None => requester.session()?,
     };
     let mut views: Vec<MethodView> = Vec::new();
     for surface in surfaces {
-        let acting = (principal.into(), principal.role());
+        let acting = (requester.into(), requester.role());
         let caller = service.caller(session.clone(), acting, *surface, JournalId::fresh());
         let methods = service.gate().catalogue(&caller);
         let open = methods.iter().map(|method| method.info());

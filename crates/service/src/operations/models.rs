@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::{Deleted, List};
-use crate::{Capability, Listing, News, Operation, Principal, Service, ServiceError, config::Edit};
+use crate::{Capability, Listing, News, Operation, Requester, Service, ServiceError, config::Edit};
 
 pub use found::{FindModels, FoundModels, FoundProvider, FoundServer};
 pub use new::{AddModel, AddedModel, NewModel, TryModel};
@@ -28,9 +28,9 @@ impl Operation for ListModels {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        Ok(List::whole(service.model_views(principal).await?))
+        Ok(List::whole(service.model_views(requester).await?))
     }
 }
 
@@ -76,9 +76,9 @@ impl Operation for ChangeModel {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        let view = service.model_view(principal, &self.id).await?;
+        let view = service.model_view(requester, &self.id).await?;
         if let Some(fallback) = &self.fallback {
             service.require_configured_model(&self.id)?;
             for id in fallback {
@@ -102,7 +102,7 @@ impl Operation for ChangeModel {
         }
         service.read_config().await?;
         service.live().announce(&News::Models {});
-        service.model_view(principal, &self.id).await
+        service.model_view(requester, &self.id).await
     }
 }
 
@@ -121,9 +121,9 @@ impl Operation for DeleteModel {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        service.model_view(principal, &self.id).await?;
+        service.model_view(requester, &self.id).await?;
         service.require_configured_model(&self.id)?;
         let config = service.configured();
         let mut edit = Edit::open(service.config_file())?;
@@ -157,16 +157,16 @@ impl Operation for DeleteModel {
 
 impl Service {
     /// At the terminal they are looked for; a server that has just begun says so.
-    async fn models_for(&self, principal: &Principal) -> Result<Models, ServiceError> {
-        match (self.running_agent(), principal) {
+    async fn models_for(&self, requester: &Requester) -> Result<Models, ServiceError> {
+        match (self.running_agent(), requester) {
             (Some(agent), _) => Ok(agent.models().clone()),
-            (None, Principal::Terminal) => self.find_models().await,
-            (None, Principal::Key(_)) => Err(ServiceError::starting()),
+            (None, Requester::Terminal) => self.find_models().await,
+            (None, Requester::Key(_)) => Err(ServiceError::starting()),
         }
     }
 
-    async fn model_views(&self, principal: &Principal) -> Result<Vec<ModelView>, ServiceError> {
-        let models = self.models_for(principal).await?;
+    async fn model_views(&self, requester: &Requester) -> Result<Vec<ModelView>, ServiceError> {
+        let models = self.models_for(requester).await?;
         let default = &models.choose(None).id;
         let is = |chosen: Option<&NamedModel>, id: &str| chosen.is_some_and(|it| it.id == id);
         let view = |model: &NamedModel| {
@@ -187,9 +187,9 @@ impl Service {
         Ok(models.all().iter().map(view).collect())
     }
 
-    async fn model_view(&self, principal: &Principal, id: &str) -> Result<ModelView, ServiceError> {
+    async fn model_view(&self, requester: &Requester, id: &str) -> Result<ModelView, ServiceError> {
         let unknown = || ServiceError::not_found(format!("no model '{id}'"), Listing::Models);
-        let mut views = self.model_views(principal).await?.into_iter();
+        let mut views = self.model_views(requester).await?.into_iter();
         views.find(|view| view.id == id).ok_or_else(unknown)
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PluginState;
 use crate::{
-    Capability, Operation, Principal, Service, ServiceError,
+    Capability, Operation, Requester, Service, ServiceError,
     processes::{ProcessMemory, memory_by_process},
 };
 
@@ -110,7 +110,7 @@ impl Operation for GetOverview {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let hours = self.hours.unwrap_or(48).clamp(24, 24 * 14);
         let days = self.days.unwrap_or(30).clamp(1, 366);

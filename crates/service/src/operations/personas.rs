@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Deleted, List};
-use crate::{Capability, Hint, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Hint, Operation, Requester, Service, ServiceError};
 
 pub use import::{ImportPersonas, ImportedPersona};
 
@@ -26,7 +26,7 @@ impl Operation for ListPersonas {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let default = default_name(service).await?;
         let stored = service.store().personas().list().await?;
@@ -50,7 +50,7 @@ impl Operation for GetPersona {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let built_in = Persona::built_in();
         let persona = if self.name == built_in.name {
@@ -107,7 +107,7 @@ impl Operation for SetPersona {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let personas = service.store().personas();
         let name = self.name.clone();
@@ -181,16 +181,16 @@ impl Operation for PreviewPersona {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let session = match self.session {
             Some(session) => session,
-            None => principal.session()?,
+            None => requester.session()?,
         };
         let overrule = Override {
             mode: Some(self.mode),
             model: self.model.clone(),
-            role: Some(principal.role()),
+            role: Some(requester.role()),
             ..Override::default()
         };
         let now = Timestamp::now();
@@ -206,7 +206,7 @@ impl Operation for PreviewPersona {
             updated_at: now,
         };
         let agent = service.running_agent().ok_or_else(ServiceError::starting)?;
-        let preview = agent.preview_with(&session, principal.into(), overrule, Some(persona));
+        let preview = agent.preview_with(&session, requester.into(), overrule, Some(persona));
         Ok(preview.await?)
     }
 }
@@ -226,7 +226,7 @@ impl Operation for DeletePersona {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service.store().personas().delete(&self.name).await?;
         let method = Origin::Agent(self.name.clone());

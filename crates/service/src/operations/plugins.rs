@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Deleted, List, Page};
-use crate::{Capability, Listing, News, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Listing, News, Operation, Requester, Service, ServiceError};
 
 pub use install::{CreatePlugin, InstallPlugin, InstallResult};
 pub use logs::{ListPluginLogs, PluginLine, PluginLogs};
@@ -37,7 +37,7 @@ impl Operation for ListPlugins {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let plugins = service.plugin_views(self.session.as_ref()).await;
         self.page.of(plugins, |plugin| plugin.id.clone())
@@ -60,7 +60,7 @@ impl Operation for GetPlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service.plugin_view(&self.id, self.session.as_ref()).await
     }
@@ -84,7 +84,7 @@ impl Operation for SwitchPlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let view = service.plugin_view(&self.id, None).await?;
         let plugins = service.plugins();
@@ -121,7 +121,7 @@ impl Operation for ReloadPlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let view = service.plugin_view(&self.id, None).await?;
         let name = view.folder.unwrap_or(view.id);
@@ -147,7 +147,7 @@ impl Operation for ReloadPlugins {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let reports = service.reload_plugins(self.name.as_deref()).await;
         service.live().announce(&News::Plugins {});
@@ -169,7 +169,7 @@ impl Operation for RemovePlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let view = service.plugin_view(&self.id, None).await?;
         let Some(folder) = view.folder else {

@@ -5,7 +5,7 @@ use callgate_contract::{Mode, SessionKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Operation, Requester, Service, ServiceError};
 
 /// For a message that came now.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -25,21 +25,21 @@ impl Operation for PreviewPrompt {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        let own = principal.user();
-        let acting = principal.acting(&self.session, self.user.as_deref());
+        let own = requester.user();
+        let acting = requester.acting(&self.session, self.user.as_deref());
         let user = self.user.unwrap_or_else(|| own.clone());
         if user != own {
-            principal.require(Capability::Operator)?;
+            requester.require(Capability::Operator)?;
         }
         let overrule = Override {
             mode: self.mode,
             // Whoever is spoken for has the rights of their own.
-            role: (user == own).then(|| principal.role()),
+            role: (user == own).then(|| requester.role()),
             ..Override::default()
         };
-        let agent = service.agent_for(principal).await?;
+        let agent = service.agent_for(requester).await?;
         Ok(agent.preview(&self.session, acting, overrule).await?)
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{List, Page};
-use crate::{Capability, News, Operation, Principal, Service, ServiceError};
+use crate::{Capability, News, Operation, Requester, Service, ServiceError};
 
 /// All rules, in the order in which they are looked at: what operators made, the newest first; those of
 /// the configuration; then the standing answers, which settle what is asked.
@@ -26,7 +26,7 @@ impl Operation for ListRules {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let stored = service.store().rules().list().await?;
         let newest = stored.into_iter().rev().map(PolicyRuleView::from);
@@ -57,13 +57,13 @@ impl Operation for AddRule {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         if let Err(error) = self.rule.check() {
             let hint = "docs/rules.md shows how rules are written";
             return Err(ServiceError::invalid(error.to_string(), hint));
         }
-        let by = principal.label();
+        let by = requester.label();
         let made = service.gate().add_rule(&self.rule, &by).await?;
         service.live().announce(&News::Rules {});
         Ok(made.into())
@@ -85,7 +85,7 @@ impl Operation for RemoveRule {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let removed = service.gate().remove_rule(self.id).await?;
         service.live().announce(&News::Rules {});

@@ -5,7 +5,7 @@ use callgate_contract::{JournalId, SessionKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Observer, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Observer, Operation, Requester, Service, ServiceError};
 
 /// What it prints and calls is told at /api/events meanwhile.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +29,9 @@ impl Operation for RunCode {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        service.run_code(principal, self, Observer::default()).await
+        service.run_code(requester, self, Observer::default()).await
     }
 }
 
@@ -49,7 +49,7 @@ impl Operation for CancelRun {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         Ok(CancelledRun {
             cancelled: service.cancel_run(self.run),

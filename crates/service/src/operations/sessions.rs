@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use details::{DescribeSession, ForkSession, ForkedSession, SessionDetails, TurnSummary};
 
 use super::{ApprovalView, List, Page, RowView};
-use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SessionView {
@@ -73,7 +73,7 @@ impl Operation for ListSessions {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let store = service.store();
         let opened = store.sessions().list().await?;
@@ -109,7 +109,7 @@ impl Operation for GetSession {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         view(service, self.session).await
     }
@@ -134,7 +134,7 @@ impl Operation for UpdateSession {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let chosen = |text: String| (!text.is_empty()).then_some(text);
         if let Some(model) = self.model.clone().and_then(chosen)
@@ -181,7 +181,7 @@ impl Operation for ListMessages {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let (before, limit) = (self.page.after()?, self.page.limit());
         let log = service.store().log();
@@ -211,7 +211,7 @@ impl Operation for StopTurn {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let agent = service.running_agent();
         let stopped = agent.is_some_and(|agent| agent.stop(&self.session));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
 
 use crate::{
-    Capability, Operation, Principal, Service, ServiceError,
+    Capability, Operation, Requester, Service, ServiceError,
     config::{
         Config, Edit,
         keys::{KEYS, Key, Shape},
@@ -38,7 +38,7 @@ impl Operation for ListSettings {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         Ok(service.settings_view(Vec::new()))
     }
@@ -59,7 +59,7 @@ impl Operation for ChangeSettings {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let file = service.config_file();
         let mut edit = Edit::open(file)?;

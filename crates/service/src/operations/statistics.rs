@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::List;
-use crate::{Capability, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Operation, Requester, Service, ServiceError};
 
 /// Of one method, the newest calls that are looked at.
 const SAMPLED: u32 = 1_000;
@@ -45,7 +45,7 @@ impl Operation for ListStatistics {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let mut by_method: BTreeMap<String, Vec<PastCall>> = BTreeMap::new();
         for call in service.store().journal().latest_calls(LATEST).await? {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{List, Page};
-use crate::{Capability, Hint, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Hint, Operation, Requester, Service, ServiceError};
 
 /// In all sessions, the next one first.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ impl Operation for ListTimers {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let timers = service.store().timers().all().await?;
         let views = timers.into_iter().map(TimerView::from).collect();
@@ -45,7 +45,7 @@ impl Operation for ListSessionTimers {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let timers = service.store().timers().list(&self.session).await?;
         Ok(List::whole(
@@ -68,7 +68,7 @@ impl Operation for CancelTimer {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let CancelTimer { session, id } = self;
         let cancelled = match id.parse() {

@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 pub use call::{AllowedBy, CallView, Permit};
 
 use super::{List, Page, journal_id};
-use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 /// Characters of what was asked that a list shows.
 const SHOWN: usize = 160;
@@ -41,7 +41,7 @@ impl Operation for ListTurns {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let before = self.page.after()?.map(JournalId);
         let limit = self.page.limit();
@@ -88,7 +88,7 @@ impl Operation for GetTurn {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let missing = || ServiceError::not_found(format!("no turn {}", self.id), Listing::Sessions);
         let turn = JournalId(self.id.parse().map_err(|_| missing())?);

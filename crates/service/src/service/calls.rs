@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::Service;
 use crate::{
-    ErrorCode, Hint, Principal, ServiceError,
+    ErrorCode, Hint, Requester, ServiceError,
     ending::at_end_of,
     operations::{CallMethod, CallResult, ContinuedReport},
 };
@@ -19,10 +19,10 @@ use crate::{
 impl Service {
     pub(crate) async fn call_method(
         &self,
-        principal: &Principal,
+        requester: &Requester,
         request: CallMethod,
     ) -> Result<CallResult, ServiceError> {
-        let key = self.key_of(principal);
+        let key = self.key_of(requester);
         let charged = self
             .remote
             .quotas()
@@ -31,17 +31,17 @@ impl Service {
             ServiceError::new(ErrorCode::Busy, refused.to_string(), Hint::None)
         })?;
         let arguments = arguments(request.arguments)?;
-        self.wait_for_methods(principal, Some(&request.name))
+        self.wait_for_methods(requester, Some(&request.name))
             .await?;
         let session = match request.session {
             Some(session) => session,
-            None => principal.session()?,
+            None => requester.session()?,
         };
-        let acting = principal.acting(&session, request.user.as_deref());
+        let acting = requester.acting(&session, request.user.as_deref());
         let id = JournalId::fresh();
         let held = self.code.running.enter(id, Cancel::default());
-        let surface = self.surface(&request.name, principal.role());
-        let caller = self.caller(session, (acting, principal.role()), surface, id);
+        let surface = self.surface(&request.name, requester.role());
+        let caller = self.caller(session, (acting, requester.role()), surface, id);
         let cancel = caller.grant.budget.cancel().clone();
         let _ends = key.map(|key| at_end_of(key, move || cancel.cancel()));
         let made = self.make(&caller, &request.name, arguments).await?;
@@ -59,10 +59,10 @@ impl Service {
     /// that is asked for is there already. A server does not keep callers waiting.
     pub(crate) async fn wait_for_methods(
         &self,
-        principal: &Principal,
+        requester: &Requester,
         method: Option<&str>,
     ) -> Result<(), ServiceError> {
-        if let Principal::Terminal = principal {
+        if let Requester::Terminal = requester {
             self.with_plugins().await;
             self.with_servers(method).await;
         }

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use super::{Observer, Service};
 use crate::{
-    News, Principal, RunNews, ServiceError,
+    News, Requester, RunNews, ServiceError,
     ending::at_end_of,
     operations::{ContinuedReport, RunCode},
 };
@@ -66,11 +66,11 @@ impl Service {
     /// listens at this process.
     pub async fn run_code(
         &self,
-        principal: &Principal,
+        requester: &Requester,
         request: RunCode,
         observer: Observer,
     ) -> Result<RunReport, ServiceError> {
-        self.wait_for_methods(principal, None).await?;
+        self.wait_for_methods(requester, None).await?;
         let id = request.run.unwrap_or_else(JournalId::fresh);
         let Some(held) = self.code.running.enter(id, observer.cancel.clone()) else {
             let message = format!("run {} is being executed", id.0);
@@ -78,14 +78,14 @@ impl Service {
         };
         let session = match request.session {
             Some(session) => session,
-            None => principal.session()?,
+            None => requester.session()?,
         };
-        let acting = principal.acting(&session, request.user.as_deref());
-        let acting = (acting, principal.role());
+        let acting = requester.acting(&session, request.user.as_deref());
+        let acting = (acting, requester.role());
         let caller = self.caller(session.clone(), acting, Surface::Code, id);
         let cancel = observer.cancel.clone();
         let _ends = self
-            .key_of(principal)
+            .key_of(requester)
             .map(|key| at_end_of(key, move || cancel.cancel()));
         let limits = request.timeout_seconds.map(|seconds| {
             let mut limits = self.config().limits();

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
-    Capability, Event, EventListener, Live, Principal, ServiceError,
+    Capability, Event, EventListener, Live, Requester, ServiceError,
     ending::stopping_turn,
     operations::{ContinuedTurn, SendMessage, SentMessage},
     scope::OPERATOR,
@@ -71,10 +71,10 @@ impl Service {
     }
 
     /// At the terminal it is waited for; a server that has just begun says so.
-    pub(crate) async fn agent_for(&self, principal: &Principal) -> Result<Agent, ServiceError> {
-        match principal {
-            Principal::Terminal => self.agent().await,
-            Principal::Key(_) => {
+    pub(crate) async fn agent_for(&self, requester: &Requester) -> Result<Agent, ServiceError> {
+        match requester {
+            Requester::Terminal => self.agent().await,
+            Requester::Key(_) => {
                 let agent = self.agent.made.get().cloned();
                 agent.ok_or_else(ServiceError::starting)
             }
@@ -85,7 +85,7 @@ impl Service {
     /// it is stored and nobody waits for what follows.
     pub async fn send_message(
         &self,
-        principal: &Principal,
+        requester: &Requester,
         message: SendMessage,
         observer: Observer,
     ) -> Result<Option<SentMessage>, ServiceError> {
@@ -95,12 +95,12 @@ impl Service {
             let what = "there is nothing in this message";
             return Err(ServiceError::invalid(what, "give text or parts"));
         }
-        let agent = self.agent_for(principal).await?;
-        let (session, own) = (message.session, principal.user());
-        let acting = principal.acting(&session, message.user.as_deref());
+        let agent = self.agent_for(requester).await?;
+        let (session, own) = (message.session, requester.user());
+        let acting = requester.acting(&session, message.user.as_deref());
         let user = message.user.unwrap_or_else(|| own.clone());
         if user != own {
-            principal.require(Capability::Operator)?;
+            requester.require(Capability::Operator)?;
         }
         let incoming = Incoming {
             session: session.clone(),
@@ -111,7 +111,7 @@ impl Service {
             parts: parts.clone(),
             message_id: message
                 .idempotency_key
-                .map(|key| message_id(principal, &key))
+                .map(|key| message_id(requester, &key))
                 .transpose()?,
             hidden: false,
             mentioned: true,
@@ -121,7 +121,7 @@ impl Service {
             model: message.model,
             principal: Some(acting),
             // Whoever is spoken for has the rights of their own.
-            role: (user == own).then(|| principal.role()),
+            role: (user == own).then(|| requester.role()),
             debounce: Some(Duration::ZERO),
         };
         let followed = observer.events.map(|hear| {
@@ -134,7 +134,7 @@ impl Service {
         }
         let seen = TurnRecorder::default();
         let watch = seen.watch(self.live.clone(), session.clone(), hear.clone());
-        let watch = match self.key_of(principal) {
+        let watch = match self.key_of(requester) {
             Some(key) => stopping_turn(key, agent.clone(), session.clone(), watch),
             None => watch,
         };
@@ -169,10 +169,10 @@ impl Service {
     }
 
     /// The key by which somebody asks; what they began ends by it.
-    pub(super) fn key_of(&self, principal: &Principal) -> Option<KeyHandle> {
-        match principal {
-            Principal::Terminal => None,
-            Principal::Key(key) => Some(self.store.keys().handle(&key.id)),
+    pub(super) fn key_of(&self, requester: &Requester) -> Option<KeyHandle> {
+        match requester {
+            Requester::Terminal => None,
+            Requester::Key(key) => Some(self.store.keys().handle(&key.id)),
         }
     }
 
@@ -240,7 +240,7 @@ impl Service {
 }
 
 /// As the log knows the message: the name is the principal's own, and none that a platform gave.
-fn message_id(principal: &Principal, name: &str) -> Result<String, ServiceError> {
+fn message_id(requester: &Requester, name: &str) -> Result<String, ServiceError> {
     let printable = name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if !printable || !(1..=LONGEST_NAME).contains(&name.len()) {
         return Err(ServiceError::invalid(
@@ -248,9 +248,9 @@ fn message_id(principal: &Principal, name: &str) -> Result<String, ServiceError>
             format!("give 1 to {LONGEST_NAME} printable ASCII characters"),
         ));
     }
-    let owner = match principal {
-        Principal::Terminal => OPERATOR,
-        Principal::Key(key) => &key.id,
+    let owner = match requester {
+        Requester::Terminal => OPERATOR,
+        Requester::Key(key) => &key.id,
     };
     Ok(format!("api:{owner}:{name}"))
 }

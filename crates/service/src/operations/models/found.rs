@@ -4,7 +4,7 @@ use callgate_models::{PROVIDERS, USUAL_SERVERS, local_models};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Operation, Requester, Service, ServiceError};
 
 /// Keys and local servers that could be used.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ impl Operation for FindModels {
     const NAME: &'static str = "models.find";
     const CAPABILITY: Capability = Capability::Settings;
 
-    async fn execute(self, _: &Service, _: &Principal) -> Result<Self::Response, ServiceError> {
+    async fn execute(self, _: &Service, _: &Requester) -> Result<Self::Response, ServiceError> {
         let is_set = |name: &&String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let providers = PROVIDERS.iter().map(|provider| {
             let variables = provider.key_variables();

@@ -11,7 +11,7 @@ use super::{
     trial::{self, Verdict},
 };
 use crate::{
-    Capability, Hint, News, Operation, Principal, Service, ServiceError,
+    Capability, Hint, News, Operation, Requester, Service, ServiceError,
     config::{Config, Entry, NewEntry},
 };
 
@@ -28,7 +28,7 @@ impl Operation for AddModel {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let new = self.0.without_blanks();
         if new.id.trim().is_empty() {
@@ -59,7 +59,7 @@ impl Operation for AddModel {
         service.read_config().await?;
         service.live().announce(&News::Models {});
         Ok(AddedModel {
-            model: service.model_view(principal, &new.id).await?,
+            model: service.model_view(requester, &new.id).await?,
             test,
             file: file.display().to_string(),
         })
@@ -76,7 +76,7 @@ impl Operation for TryModel {
     const NAME: &'static str = "models.try";
     const CAPABILITY: Capability = Capability::Settings;
 
-    async fn execute(self, _: &Service, _: &Principal) -> Result<Self::Response, ServiceError> {
+    async fn execute(self, _: &Service, _: &Requester) -> Result<Self::Response, ServiceError> {
         let (_, settings) = self.0.without_blanks().put_together()?;
         Ok(tried(settings).await?.into())
     }

@@ -7,7 +7,7 @@ use callgate_models::{USUAL_SERVERS, find, named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Listing, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 /// Local servers load a model before its first word.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -27,7 +27,7 @@ impl Operation for TestModel {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let mut settings = service.configured().models()?;
         for model in &mut settings.list {
@@ -36,7 +36,7 @@ impl Operation for TestModel {
             model.retries = 0;
         }
         let embeds = settings.embedding.as_ref() == Some(&self.id);
-        let at_hand = service.models_for(principal).await?;
+        let at_hand = service.models_for(requester).await?;
         let alone = find(&settings, |name| std::env::var(name).ok(), USUAL_SERVERS).await?;
         let model = named(&alone, &self.id).or_else(|error| {
             let known = at_hand.get(&self.id).cloned();

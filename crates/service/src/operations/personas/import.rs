@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PersonaView, SetPersona};
-use crate::{Capability, Hint, Operation, Principal, Service, ServiceError, operations::List};
+use crate::{Capability, Hint, Operation, Requester, Service, ServiceError, operations::List};
 
 /// Takes over what a file of another program held.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -82,13 +82,13 @@ impl Operation for ImportPersonas {
     async fn execute(
         self,
         service: &Service,
-        principal: &Principal,
+        requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let mut imported = Vec::new();
         for card in self.cards {
             refuse_taken(service, &card.persona.name, self.replace).await?;
             imported.push(ImportedPersona {
-                persona: card.persona.execute(service, principal).await?,
+                persona: card.persona.execute(service, requester).await?,
                 source: card.source,
                 notes: card.notes,
             });

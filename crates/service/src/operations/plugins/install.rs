@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PluginState;
 use crate::{
-    Capability, Job, JobKind, News, Operation, Principal, ProgressFn, Service, ServiceError,
+    Capability, Job, JobKind, News, Operation, ProgressFn, Requester, Service, ServiceError,
     plugins::skeleton,
 };
 
@@ -36,7 +36,7 @@ impl Operation for InstallPlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         if self.source.trim().is_empty() {
             let hint = "give a folder, a file or the URL of a repository";
@@ -70,7 +70,7 @@ impl Operation for CreatePlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let source = PluginSource::Skeleton(self.name.clone());
         let options = InstallOptions {

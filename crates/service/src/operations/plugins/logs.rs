@@ -9,7 +9,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Operation, Requester, Service, ServiceError};
 
 /// Bytes of a log that are looked at.
 const TAIL: u64 = 1 << 20;
@@ -32,7 +32,7 @@ impl Operation for ListPluginLogs {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let view = service.plugin_view(&self.id, None).await?;
         let file = service.plugins().log_of(&view.id);

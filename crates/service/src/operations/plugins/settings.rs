@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::{Capability, Hint, Listing, Operation, Principal, Service, ServiceError};
+use crate::{Capability, Hint, Listing, Operation, Requester, Service, ServiceError};
 
 /// As a form.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ impl Operation for GetPluginConfig {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let plugin = service.loaded_plugin(&self.id).await?;
         let settings = service.plugin_settings(&plugin).await?;
@@ -53,7 +53,7 @@ impl Operation for SetPluginConfig {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let plugin = service.loaded_plugin(&self.id).await?;
         let flavour = &plugin.source.flavour;
@@ -126,7 +126,7 @@ impl Operation for ConfigurePlugin {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         service.with_plugins().await;
         let unloaded = || {

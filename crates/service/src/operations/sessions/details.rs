@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Capability, Listing, Operation, Principal, Service, ServiceError, operations::conversations,
+    Capability, Listing, Operation, Requester, Service, ServiceError, operations::conversations,
 };
 
 /// Turns that are shown of a session.
@@ -29,7 +29,7 @@ impl Operation for DescribeSession {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let (store, session) = (service.store(), self.session);
         let log = store.log().list(&session, self.limit).await?;
@@ -103,7 +103,7 @@ impl Operation for ForkSession {
     async fn execute(
         self,
         service: &Service,
-        _: &Principal,
+        _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
         let conversations = service.store().conversations();
         let Some(from) = conversations.current(&self.session).await? else {

@@ -1,4 +1,4 @@
-//! [`Principal`]: who asks. Each surface establishes it once, from a verified key or from owning the data
+//! [`Requester`]: who asks. Each surface establishes it once, from a verified key or from owning the data
 //! directory; what a request says of itself never decides anything.
 
 use callgate_contract::{Role, SessionKey, SessionType};
@@ -7,18 +7,18 @@ use callgate_store::Key;
 use crate::{Capabilities, Capability, ErrorCode, Hint, ServiceError, scope::OPERATOR};
 
 #[derive(Clone, Debug)]
-pub enum Principal {
+pub enum Requester {
     /// Whoever can type commands on this data directory is its operator.
     Terminal,
     /// Whoever showed this key.
     Key(Key),
 }
 
-impl Principal {
+impl Requester {
     pub fn capabilities(&self) -> Capabilities {
         match self {
-            Principal::Terminal => Capabilities::all(),
-            Principal::Key(key) => Capabilities::of(&key.scopes),
+            Requester::Terminal => Capabilities::all(),
+            Requester::Key(key) => Capabilities::of(&key.scopes),
         }
     }
 
@@ -55,7 +55,7 @@ impl Principal {
     /// As whom they speak where nobody is named.
     pub fn user(&self) -> String {
         match (self, self.role()) {
-            (Principal::Key(key), Role::Member) => format!("key-{}", key.id),
+            (Requester::Key(key), Role::Member) => format!("key-{}", key.id),
             _ => OPERATOR.to_owned(),
         }
     }
@@ -63,27 +63,27 @@ impl Principal {
     /// Whose answer it is, in records that people read.
     pub fn label(&self) -> String {
         match self {
-            Principal::Terminal => "terminal".to_owned(),
-            Principal::Key(key) => format!("key {}", key.id),
+            Requester::Terminal => "terminal".to_owned(),
+            Requester::Key(key) => format!("key {}", key.id),
         }
     }
 
     /// The chat of this principal alone.
     pub fn session(&self) -> Result<SessionKey, ServiceError> {
         let platform = match self {
-            Principal::Terminal => "cli",
-            Principal::Key(_) => "web",
+            Requester::Terminal => "cli",
+            Requester::Key(_) => "web",
         };
         let session = SessionKey::new(platform, SessionType::FriendMessage, &self.user());
         session.map_err(ServiceError::internal)
     }
 }
 
-impl From<&Principal> for callgate_contract::Principal {
-    fn from(principal: &Principal) -> Self {
-        match (principal, principal.role()) {
-            (_, Role::Operator) | (Principal::Terminal, _) => Self::Operator,
-            (Principal::Key(key), _) => Self::Key(key.id.clone()),
+impl From<&Requester> for callgate_contract::Principal {
+    fn from(requester: &Requester) -> Self {
+        match (requester, requester.role()) {
+            (_, Role::Operator) | (Requester::Terminal, _) => Self::Operator,
+            (Requester::Key(key), _) => Self::Key(key.id.clone()),
         }
     }
 }
