@@ -1,6 +1,9 @@
 //! Chat commands. A command is a turn without rounds: stored, answered once, never part of a
 //! conversation.
 
+mod ban;
+mod why;
+
 use std::time::Duration;
 
 use callgate_contract::{
@@ -13,14 +16,16 @@ use callgate_store::{
 };
 use serde_json::json;
 
+use self::ban::BanArguments;
 use crate::{
     Agent, TurnError, Watch, amount, compact::Asker, history::text_of, language::Language,
     session::ClaimGuard, texts, turn::TurnPlan,
 };
 
 /// Every command there is: what is not here is none of ours.
-pub const COMMANDS: [&str; 10] = [
-    "help", "new", "reset", "compact", "stop", "persona", "model", "stats", "approve", "deny",
+pub const COMMANDS: [&str; 13] = [
+    "help", "new", "reset", "compact", "stop", "persona", "model", "stats", "why", "approve",
+    "deny", "ban", "unban",
 ];
 
 /// Newest rows among which the person's own tell their language.
@@ -36,6 +41,10 @@ pub(crate) enum Command {
     Persona(Option<String>),
     Model(Option<String>),
     Stats,
+    Why,
+    Ban(BanArguments),
+    /// The account.
+    Unban(Option<String>),
     Answer {
         id: Option<i64>,
         decision: Decision,
@@ -65,6 +74,9 @@ impl Command {
             "persona" => Command::Persona(argument()),
             "model" => Command::Model(argument()),
             "stats" => Command::Stats,
+            "why" => Command::Why,
+            "ban" => Command::Ban(BanArguments::read(&rest)),
+            "unban" => Command::Unban(argument()),
             "approve" => answer(Decision::Allow),
             "deny" => answer(Decision::Deny),
             _ => return None,
@@ -76,7 +88,12 @@ impl Command {
     pub(crate) fn is_everywhere(&self) -> bool {
         !matches!(
             self,
-            Command::Persona(_) | Command::Model(_) | Command::Compact
+            Command::Persona(_)
+                | Command::Model(_)
+                | Command::Compact
+                | Command::Why
+                | Command::Ban(_)
+                | Command::Unban(_)
         )
     }
 
@@ -85,7 +102,8 @@ impl Command {
         match self {
             Command::New | Command::Reset | Command::Compact => true,
             Command::Persona(name) | Command::Model(name) => name.is_some(),
-            Command::Help | Command::Stop | Command::Stats | Command::Answer { .. } => false,
+            Command::Help | Command::Stop | Command::Stats | Command::Why => false,
+            Command::Answer { .. } | Command::Ban(_) | Command::Unban(_) => false,
         }
     }
 
@@ -93,7 +111,8 @@ impl Command {
     fn is_idempotent(&self) -> bool {
         match self {
             Command::Help | Command::Stop | Command::Stats | Command::Reset => true,
-            Command::Persona(_) | Command::Model(_) => true,
+            Command::Persona(_) | Command::Model(_) | Command::Why => true,
+            Command::Ban(_) | Command::Unban(_) => true,
             Command::New | Command::Compact | Command::Answer { .. } => false,
         }
     }
@@ -107,6 +126,10 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<(), TurnError> {
+        if self.is_banned(row, role).await? {
+            self.store().log().dismiss(&[row.id]).await?;
+            return Ok(());
+        }
         let (start, claim) = self.begin_command(row, role).await?;
         claim.ends_with(self.finish_command(command, &start, watch).await)
     }
@@ -201,7 +224,7 @@ impl Agent {
         let is_shared = session.kind() != SessionType::FriendMessage;
         start.role.administers()
             || match command {
-                Command::Answer { .. } => false,
+                Command::Answer { .. } | Command::Ban(_) | Command::Unban(_) => false,
                 Command::Stop if is_shared => {
                     !self.is_answering(session) || self.is_answering_to(session, &start.principal)
                 }
@@ -287,6 +310,9 @@ impl Agent {
                 };
                 Ok(texts::cost(language, &cost))
             }
+            Command::Why => self.why(start, language).await,
+            Command::Ban(arguments) => self.ban(session, arguments, language).await,
+            Command::Unban(account) => self.unban(session, account, language).await,
             Command::Answer { id: None, .. } => Ok(texts::which_approval(language).into()),
             Command::Answer {
                 id: Some(id),

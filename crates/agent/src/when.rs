@@ -102,7 +102,8 @@ impl Agent {
         });
         let when = own.as_ref().unwrap_or(&self.settings().answer);
         let mut wake = when.wake(row, chance()?);
-        wake.barred |= settings.muted || row.hidden;
+        let banned = self.is_banned(row, self.role_at_arrival(row)).await?;
+        wake.barred |= settings.muted || row.hidden || banned;
         wake.wanted &= !wake.barred;
         Ok(wake)
     }

@@ -49,7 +49,7 @@ pub fn entries() -> Vec<Entry> {
 /// its person's own.
 fn command(name: &str) -> Capability {
     match name {
-        "help" | "stats" | "stop" => Capability::Anyone,
+        "help" | "stats" | "stop" | "why" => Capability::Anyone,
         "new" | "reset" | "compact" | "persona" | "model" => Capability::Sessions,
         "approve" | "deny" => Capability::Approve,
         _ => Capability::Operator,

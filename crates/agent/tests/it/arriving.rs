@@ -436,3 +436,61 @@ async fn what_came_with_less_joins_no_turn_that_may_more() {
     let roles: Vec<Role> = turns.into_iter().map(|turn| turn.start.role).collect();
     assert_eq!(roles, [Role::Operator, Role::Member]);
 }
+
+#[tokio::test]
+async fn whom_administrators_ban_nobody_answers_until_they_take_it_back() {
+    let home = Home::sqlite();
+    let model = Scripted::default().says("Hello.").says("Again.");
+    let stage = Stage::new(home.open().await, model);
+    let says = async |user: &str, text: &str| {
+        let arrived = stage.hears_from(user, text, None).await;
+        (matches!(arrived, Arrived::Turn(_)), stage.sent().pop())
+    };
+    let refused = "Only administrators can do that here; ann is not one.";
+    assert_eq!(says("ann", "/ban root").await.1.as_deref(), Some(refused));
+    let told = says("root", "/ban root").await.1.unwrap();
+    assert!(told.contains("cannot be banned"), "{told}");
+    let told = says("root", "/ban ann 5").await.1.unwrap();
+    assert_eq!(told, "ann is not answered here for 5 minutes.");
+    assert_eq!(says("root", "/ban").await.1.unwrap(), "Banned here: ann");
+    let before = stage.sent().len();
+    assert!(!says("ann", "hello").await.0);
+    says("ann", "/help").await;
+    assert_eq!(stage.sent().len(), before, "nor are their commands obeyed");
+    // Another account is somebody else.
+    assert!(says("bob", "hello").await.0);
+    assert_eq!(
+        says("root", "/unban ann").await.1.unwrap(),
+        "ann is answered again."
+    );
+    assert!(says("ann", "hello").await.0);
+}
+
+#[tokio::test]
+async fn why_tells_each_as_much_as_they_may_know() {
+    let home = Home::sqlite();
+    let model = Scripted::default().calls(&[("look", "x")]).says("Seen.");
+    let stage = Stage::new(home.open().await, model);
+    stage.hears("/why").await;
+    assert_eq!(
+        stage.sent().pop().unwrap(),
+        "Nothing has been answered here yet."
+    );
+    stage.hears_from("ann", "look", Some(Mode::Tools)).await;
+    stage.hears_from("ann", "/why", None).await;
+    let told = stage.sent().pop().unwrap();
+    assert!(
+        told.contains("was for ann") && told.contains("It called builtin/look."),
+        "{told}"
+    );
+    assert!(
+        !told.contains("script"),
+        "the model is the operator's: {told}"
+    );
+    stage.hears_from("root", "/why", None).await;
+    let told = stage.sent().pop().unwrap();
+    assert!(
+        told.contains("cli:ann with the rights of a member; script"),
+        "{told}"
+    );
+}

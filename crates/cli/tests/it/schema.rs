@@ -53,7 +53,8 @@ fn every_answer_is_as_described() {
     install("schema");
     let scene = Scene::new();
     let model = scene.script(&[json!({ "content": "hello" })]);
-    let toml = format!("[models]\ndefault = \"{model}\"\n");
+    // Rules that the testers make up have calls wait for an answer that nobody gives.
+    let toml = format!("[models]\ndefault = \"{model}\"\n[approval]\nwait_seconds = 1\n");
     std::fs::write(scene.data().join("callgate.toml"), toml).unwrap();
     let server = Server::start(&scene);
     let testers = ["coverage", "fuzzing"].map(|phase| tester(&scene, &server, phase));

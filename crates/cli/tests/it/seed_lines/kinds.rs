@@ -150,7 +150,10 @@ fn a_behaviors_text_comes_back_and_is_a_row_that_the_next_turn_sees() {
     kinds.turn("pass", "seeing");
     let asked = kinds.model.take_requests();
     let asked = asked[0]["messages"].to_string();
-    assert!(asked.contains("system: the bell has rung"), "{asked}");
+    let row = asked.split("system (result of ").nth(1).unwrap_or_default();
+    let (whose, said) = row.split_once("): ").unwrap_or_default();
+    assert!(whose.ends_with("/ring"), "whose words it is: {asked}");
+    assert!(said.starts_with("the bell has rung"), "{asked}");
 }
 
 /// N-27: the document's own example, in a chat that has had as many messages as a turn may send.
