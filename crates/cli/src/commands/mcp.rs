@@ -1,7 +1,7 @@
 //! `callgate mcp`: a client of the Model Context Protocol on standard input and output, served as
 //! the operator; and `callgate mcp list`, the servers whose tools are methods.
 
-use std::{io::Write, path::Path, process::ExitCode};
+use std::{cell::Cell, io::Write, path::Path, process::ExitCode};
 
 use callgate_contract::JournalId;
 use serde_json::{Value as Json, json};
@@ -86,6 +86,8 @@ async fn elsewhere(data: &Path) -> Result<(), Failure> {
         connection: connection.clone(),
     });
     let hearing = callgate_store::request(data, &request, heard);
+    // Whoever hears that it was the last line may hang up before that is answered.
+    let is_last = Cell::new(false);
     let saying = async {
         // Not opened, the other side says why.
         if open.await.is_err() {
@@ -94,9 +96,9 @@ async fn elsewhere(data: &Path) -> Result<(), Failure> {
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         loop {
             let line = lines.next_line().await.ok().flatten();
-            let last = line.is_none();
+            is_last.set(line.is_none());
             say(data, &connection, line).await?;
-            if last {
+            if is_last.get() {
                 return Ok::<(), Failure>(());
             }
         }
@@ -107,7 +109,7 @@ async fn elsewhere(data: &Path) -> Result<(), Failure> {
         tokio::select! {
             heard = &mut hearing => {
                 heard?;
-                return if said_all { Ok(()) } else { Err(ended()) };
+                return if said_all || is_last.get() { Ok(()) } else { Err(ended()) };
             }
             said = &mut saying, if !said_all => {
                 said?;
