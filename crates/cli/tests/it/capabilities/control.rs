@@ -1,17 +1,18 @@
 //! Every request on the control socket, and every chat command.
 
 use callgate_service::{Capability, Surface};
+use callgate_store::ControlError;
 use serde_json::{Value as Json, json};
 
 use super::{entries, site::Site};
-use crate::{model::FakeModel, server::Server};
+use crate::{model::FakeModel, scene::wait_until, server::Server};
 
-/// Its answer; `None` if it was not even read.
-fn ask(site: &Site, request: &Json) -> Option<Json> {
+/// Its answer; an error if it was not even read.
+fn ask(site: &Site, request: &Json) -> Result<Json, ControlError> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let data = site.scene.data();
     let asked = callgate_store::request(&data, request, drop);
-    runtime.block_on(asked).ok()
+    runtime.block_on(asked)
 }
 
 #[test]
@@ -24,6 +25,8 @@ fn the_control_socket_answers_nobody_without_its_key() {
     server.end();
     let server = Server::start(&scene);
     let site = Site::again(scene, server);
+    // The page may be there before the socket is.
+    wait_until(|| std::fs::read(&file).is_ok_and(|key| !key.is_empty() && key != expired));
     let valid = std::fs::read(&file).unwrap();
     let requests = entries(Surface::Control).into_iter().map(|(name, _)| {
         if name.contains('.') {
@@ -38,7 +41,8 @@ fn the_control_socket_answers_nobody_without_its_key() {
     for key in [&expired[..], b"wrong", b""] {
         std::fs::write(&file, key).unwrap();
         for request in &requests {
-            assert_eq!(ask(&site, request), None, "{request}");
+            let answer = ask(&site, request);
+            assert!(answer.is_err(), "{request}: {answer:?}");
         }
     }
     std::fs::write(&file, &valid).unwrap();
