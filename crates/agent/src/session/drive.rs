@@ -1,9 +1,9 @@
 //! Performs what [`super::state::SessionState`] decides. Each action is performed by a task, so that it
 //! comes to its end whoever has left; what came of it is the next event.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use callgate_contract::JournalId;
+use callgate_contract::{JournalId, SessionKey};
 use callgate_store::{Lease, StoreError};
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -93,9 +93,13 @@ impl Agent {
 
     async fn take_lease(&self, session: &LiveSession) -> SessionEvent {
         let taken = async {
-            let was_left = self.was_left(session).await?;
+            let left = self.left_by_earlier().await?;
             let lease = self.store().leases().take(&session.key).await?;
-            Ok::<_, StoreError>(lease.map(|lease| (was_left || lease.was_left(), lease)))
+            // Forgotten only by whoever then looks: another instance may have the session now.
+            Ok::<_, StoreError>(lease.map(|lease| {
+                let was_left = left.lock().remove(&session.key) || lease.was_left();
+                (was_left, lease)
+            }))
         };
         match taken.await {
             Ok(Some((was_left, lease))) => {
@@ -108,19 +112,16 @@ impl Agent {
         }
     }
 
-    /// Has an earlier process left a turn there? It is looked for once for all sessions, so that a message
-    /// need not.
-    async fn was_left(&self, session: &LiveSession) -> Result<bool, StoreError> {
-        let left = self
-            .sessions()
+    /// Sessions in which an earlier process left a turn. Looked for once for all, so that a message need not.
+    async fn left_by_earlier(&self) -> Result<&Mutex<HashSet<SessionKey>>, StoreError> {
+        self.sessions()
             .left
             .get_or_try_init(async || {
                 let open = self.store().turns().cut_off(Timestamp::MAX).await?;
                 let sessions = open.into_iter().map(|turn| turn.start.session);
-                Ok::<_, StoreError>(Mutex::new(sessions.collect()))
+                Ok(Mutex::new(sessions.collect()))
             })
-            .await?;
-        Ok(left.lock().remove(&session.key))
+            .await
     }
 
     /// As long as this instance lives, nobody else gets the session: what the store refuses now is tried

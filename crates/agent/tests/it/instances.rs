@@ -307,3 +307,36 @@ async fn an_instance_that_wakes_up_late_does_nothing_more() {
     let log = quick.agent.store().log().list(&anns(), 9).await.unwrap();
     assert_eq!(log.len(), 2, "a question and its answer");
 }
+
+/// It was left by an earlier life of this instance, and while another has the session nobody forgets that.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_left_comes_first_also_where_the_session_was_elsewhere_at_first() {
+    let home = Home::postgres().await;
+    let (store, other) = (home.open().await, home.of_another().open().await);
+    let first = Stage::new(store.clone(), Scripted::default().says("First."));
+    first.hears_from("ann", "one", Some(Mode::Tools)).await;
+    let mut left = store
+        .turns()
+        .list(&anns(), 1)
+        .await
+        .unwrap()
+        .remove(0)
+        .start;
+    left.id = callgate_contract::JournalId::fresh();
+    store.turns().begin(&left, &[]).await.unwrap();
+
+    let held = other.leases().take(&anns()).await.unwrap().unwrap();
+    let model = Scripted::default().says("Left.").says("New.");
+    let second = Arc::new(Stage::new(store.clone(), model));
+    let hears = second.clone();
+    let heard = tokio::spawn(async move {
+        hears.hears_from("ann", "two", Some(Mode::Tools)).await;
+    });
+    until(async || !store.log().unanswered(&anns()).await.unwrap().is_empty()).await;
+    // Refused at least once meanwhile.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    other.leases().give_up(&held).await.unwrap();
+    heard.await.unwrap();
+    assert_eq!(second.sent(), ["Left.", "New."]);
+    assert_eq!(store.turns().unfinished().await.unwrap(), []);
+}
