@@ -44,10 +44,12 @@ pub struct Wiring {
 impl Agent {
     pub fn new(wiring: Wiring) -> Self {
         warn_of_unpriced(&wiring.models, &wiring.settings.budgets);
-        Agent(Arc::new(Wired {
+        let agent = Agent(Arc::new(Wired {
             wiring,
             rendered: RenderedCatalogues::default(),
-        }))
+        }));
+        agent.gate().set_confirmer(Arc::new(agent.downgrade()));
+        agent
     }
 
     /// For those whom the agent itself holds on to.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    BoxFuture, Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener, Principal,
+    BoxFuture, Budget, Caller, Cancel, Effect, Grant, JournalId, Limits, OutputListener,
     RunFolders, RunSpec, Sandbox, Stop,
 };
 use callgate_gate::{CallError, Gate};
@@ -153,12 +153,15 @@ impl Coder {
         task.output = output;
         task.watch = watch;
         task.sent = sent;
-        let (budget, others) = match within {
-            Some(grant) => (grant.budget.clone(), grant.others.clone()),
-            None => (Budget::new(self.limits.calls, MESSAGES), Arc::default()),
+        let grant = match within {
+            Some(grant) => grant.clone(),
+            None => Grant {
+                budget: Budget::new(self.limits.calls, MESSAGES),
+                ..Grant::everything()
+            },
         };
-        task.cancel = budget.cancel().child_token();
-        let caller = caller_of(start, budget, others);
+        task.cancel = grant.budget.cancel().child_token();
+        let caller = caller_of(start, grant);
         let report = self.execute(caller, task, seed, recorded).await?;
         self.unless_answered(id, report).await
     }
@@ -278,7 +281,7 @@ impl Coder {
 }
 
 /// The rights of the user who began the run, as they were then.
-fn caller_of(start: RunStart, budget: Budget, others: Arc<[Principal]>) -> Caller {
+fn caller_of(start: RunStart, grant: Grant) -> Caller {
     Caller {
         session: start.session,
         principal: start.principal,
@@ -288,9 +291,7 @@ fn caller_of(start: RunStart, budget: Budget, others: Arc<[Principal]>) -> Calle
         depth: 0,
         grant: Arc::new(Grant {
             methods: start.allowed,
-            budget,
-            expires: None,
-            others,
+            ..grant
         }),
     }
 }

@@ -182,6 +182,7 @@ impl Agent {
             parts: vec![Part::text(text)],
         };
         let end = TurnEnd {
+            tainted: false,
             calls: false,
             stop: TurnStop::Answered,
             report: &json!({}),
@@ -201,7 +202,7 @@ impl Agent {
         watch: Watch,
     ) -> Result<(), TurnError> {
         let continues = match &command {
-            Command::Answer { id: Some(id), .. } if start.role.administers() => Some(*id),
+            Command::Answer { id: Some(id), .. } if self.may_answer(*id, start).await? => Some(*id),
             _ => None,
         };
         let language = self.language_in(start).await?;
@@ -224,7 +225,9 @@ impl Agent {
         let is_shared = session.kind() != SessionType::FriendMessage;
         start.role.administers()
             || match command {
-                Command::Answer { .. } | Command::Ban(_) | Command::Unban(_) => false,
+                // Which one is still to be said.
+                Command::Answer { .. } => true,
+                Command::Ban(_) | Command::Unban(_) => false,
                 Command::Stop if is_shared => {
                     !self.is_answering(session) || self.is_answering_to(session, &start.principal)
                 }
@@ -255,7 +258,11 @@ impl Agent {
         start: &TurnStart,
         language: Language,
     ) -> Result<String, TurnError> {
-        if !self.is_permitted(&command, start) {
+        let is_permitted = match &command {
+            Command::Answer { id: Some(id), .. } => self.may_answer(*id, start).await?,
+            command => self.is_permitted(command, start),
+        };
+        if !is_permitted {
             return Ok(texts::administrators_only(
                 language,
                 &start.principal.user(),

@@ -8,14 +8,14 @@ use callgate_contract::{
     Allowed, Cancel, FinishReason, JournalId, Mode, ModelError, ModelMessage, ModelRequest, Part,
     Principal, Role, SessionKey, ToolCall, ToolChoice, TurnStop, Usage,
 };
-use callgate_store::{Persona, StoreError, Turn};
+use callgate_store::{Persona, StoreError, Surroundings, Turn};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
     Agent, Override, Parent, TurnAsk, TurnError, Watch,
-    turn::{Returned, SessionContext, Told, TurnOptions},
+    turn::{Returned, SessionContext, Speakers, Told, TurnOptions},
 };
 
 /// What is asked.
@@ -106,7 +106,7 @@ impl Agent {
             session: asked.session,
             principal: asked.principal,
             role: asked.role,
-            others: Vec::new(),
+            speakers: Speakers::default(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,
@@ -133,7 +133,14 @@ impl Agent {
             },
             watch: asked.watch,
             cancel: asked.cancel,
-            known: SessionContext::default(),
+            // What the asker brings along is all there is.
+            known: SessionContext {
+                surroundings: Surroundings {
+                    tainted: false,
+                    ..Surroundings::default()
+                },
+                ..SessionContext::default()
+            },
         };
         let (report, turn) = self.loop_of(ask).await?;
         Ok(turn.completed(&report))

@@ -15,7 +15,7 @@ use callgate_store::Persona;
 use crate::{
     Agent, Parent, TurnAsk, TurnError, Watch,
     nested::{cancel_below, to_the_end},
-    turn::{SessionContext, TurnOptions},
+    turn::{SessionContext, Speakers, TurnOptions},
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -77,9 +77,7 @@ impl Agent {
         let persona = self.store().personas().get(name).await?;
         let grant = Grant {
             methods: both(&caller.grant.methods, persona.methods.as_deref()),
-            budget: caller.grant.budget.clone(),
-            expires: caller.grant.expires,
-            others: caller.grant.others.clone(),
+            ..Grant::clone(&caller.grant)
         };
         let cancel = cancel_below(&caller);
         let parent = Parent::of(&caller, Arc::new(grant));
@@ -88,7 +86,7 @@ impl Agent {
             session: caller.session,
             principal: caller.principal,
             role: caller.role,
-            others: Vec::new(),
+            speakers: Speakers::default(),
             parts: vec![Part::text(query)],
             rows: Vec::new(),
             conversation: None,

@@ -11,6 +11,7 @@ mod code;
 mod commands;
 mod compact;
 mod completion;
+mod confirm;
 mod costs;
 mod delegate;
 mod drain;

@@ -97,7 +97,9 @@ impl Record {
                 "call {place} was {was}; now it is {is}, or has other arguments"
             )));
         }
-        self.gate.replay(recorded).map_err(Refusal::Call)
+        let replayed = self.gate.replay(recorded);
+        self.gate.note_replayed(&self.caller, recorded, &replayed);
+        replayed.map_err(Refusal::Call)
     }
 
     /// An earlier execution has come to this call, which is to be answered from its record.

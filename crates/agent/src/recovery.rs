@@ -173,6 +173,7 @@ impl Agent {
     async fn abandon(&self, turn: JournalId) -> Result<(), TurnError> {
         let end = TurnEnd {
             calls: true,
+            tainted: true,
             stop: TurnStop::Cancelled,
             report: &json!({ "error": "the process ended while it ran" }),
             messages: &[],
@@ -199,6 +200,7 @@ impl Agent {
         };
         let end = TurnEnd {
             calls: true,
+            tainted: true,
             stop: TurnStop::Error,
             report: &json!({ "error": why }),
             messages: &[],

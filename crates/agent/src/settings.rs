@@ -27,6 +27,8 @@ pub struct AgentSettings {
     pub answer: AnswerWhen,
     /// Whose word counts as the operator's.
     pub administrators: Vec<Administrator>,
+    /// What a model may choose whatever it has read: recipients, paths, commands, URLs.
+    pub known_values: Vec<String>,
     /// Keep each request in the journal: what a model was asked can be looked at, at the price of
     /// space.
     pub keep_requests: bool,
@@ -45,6 +47,7 @@ impl Default for AgentSettings {
             budgets: Budgets::default(),
             answer: AnswerWhen::default(),
             administrators: Vec::new(),
+            known_values: Vec::new(),
             keep_requests: true,
         }
     }

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod commands;
+mod confirming;
 mod explaining;
 
 use std::{sync::Arc, time::Duration};
@@ -9,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 use callgate_contract::{Method, ModelError, Stop};
 use callgate_gate::CallError;
 
-pub(crate) use self::{budgets::*, commands::*, explaining::*};
+pub(crate) use self::{budgets::*, commands::*, confirming::*, explaining::*};
 use crate::language::Language::{self, Chinese, English};
 
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \

@@ -18,6 +18,7 @@ mod preview;
 mod returned;
 mod spoken;
 pub(crate) mod state;
+mod taint;
 mod tools;
 mod vectors;
 mod voice;
@@ -30,6 +31,7 @@ pub(crate) use {
     plan::TurnPlan,
     returned::Returned,
     spoken::words_of,
+    taint::own_words,
 };
 pub use {vectors::VectorsAsk, voice::Told};
 
@@ -65,8 +67,7 @@ pub struct TurnAsk {
     pub role: Role,
     /// What to answer.
     pub parts: Vec<Part>,
-    /// Who else has spoken in them.
-    pub(crate) others: Vec<Principal>,
+    pub(crate) speakers: Speakers,
     /// The log rows it answers; none for an agent called as a method.
     pub rows: Vec<i64>,
     /// `None` keeps no history.
@@ -82,6 +83,15 @@ pub struct TurnAsk {
     pub watch: Watch,
     pub cancel: Cancel,
     pub(crate) known: SessionContext,
+}
+
+/// Whose words they are that a turn answers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Speakers {
+    /// Who else has spoken in them.
+    pub(crate) others: Vec<Principal>,
+    /// What the one it acts for has said; `None` if that is all of it.
+    pub(crate) own: Option<Vec<String>>,
 }
 
 /// What is known of the session when a turn begins, so that nobody need look.

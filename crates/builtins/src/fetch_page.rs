@@ -1,7 +1,7 @@
 //! `fetch_page`: the text of a public web page into the context, a page at a time. What may be
 //! fetched is the [`Fetcher`]'s to say.
 
-use callgate_contract::{Effect, Kind, MethodError};
+use callgate_contract::{Choice, Effect, Kind, MethodError};
 use callgate_gate::{Call, Function};
 use reqwest::Url;
 use schemars::JsonSchema;
@@ -41,6 +41,8 @@ pub(crate) fn method(fetcher: Fetcher) -> Function {
              of how many it is.",
         )
         .example("fetch_page(\"https://example.com/news\")")
+        .chooses("url", Choice::Url)
+        .untrusted()
         // Getting a page is safe to repeat, by HTTP's own rules.
         .effect(Effect::Idempotent)
 }

@@ -22,6 +22,7 @@ pub(crate) fn method(store: Store) -> Function {
         )
         .example("for timer in list_timers():\n    print(timer[\"due_at\"], timer[\"text\"])")
         .effect(Effect::Pure)
+        .untrusted()
 }
 
 async fn list_timers(store: Store, call: Call, _: ListTimers) -> Result<Value, MethodError> {

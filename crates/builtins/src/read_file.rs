@@ -42,6 +42,7 @@ pub(crate) fn method(store: Store) -> Function {
         )
         .example("read_file(\"/app/uploads/contract.txt\")")
         .effect(Effect::Pure)
+        .untrusted()
 }
 
 async fn read_file(store: Store, call: Call, arguments: ReadFile) -> Result<String, MethodError> {

@@ -25,6 +25,7 @@ pub(crate) fn method(store: Store) -> Function {
         )
         .example("scores = read_json(\"scores.json\")\nprint(scores.get(\"ada\", 0))")
         .effect(Effect::Pure)
+        .untrusted()
 }
 
 async fn read_json(store: Store, call: Call, arguments: ReadJson) -> Result<Value, MethodError> {

@@ -25,6 +25,7 @@ pub(crate) fn method(store: Store) -> Function {
         )
         .example("for note in recall(\"birthday\"):\n    print(note[\"text\"])")
         .effect(Effect::Pure)
+        .untrusted()
 }
 
 async fn recall(store: Store, call: Call, arguments: Recall) -> Result<Value, MethodError> {

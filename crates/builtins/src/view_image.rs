@@ -32,6 +32,7 @@ pub(crate) fn method(store: Store) -> Function {
         )
         .example("view_image(\"/app/shared/chart.png\")")
         .effect(Effect::Pure)
+        .untrusted()
 }
 
 async fn view_image(store: Store, call: Call, arguments: ViewImage) -> Result<Value, MethodError> {

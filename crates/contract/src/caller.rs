@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Cancel, Principal, Role, SessionKey};
+use crate::{Cancel, Principal, Role, SessionKey, Taint};
 
 /// The side a call comes from; a method's [`crate::Exposure`] admits or refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -64,13 +64,15 @@ pub enum Allowed {
     Only(Vec<String>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Grant {
     pub methods: Allowed,
     pub budget: Budget,
     pub expires: Option<Instant>,
     /// Others whose words are in what is done: it may do nothing that one of them may not.
     pub others: Arc<[Principal]>,
+    /// Whether strangers' words are in it.
+    pub taint: Taint,
 }
 
 impl Grant {
@@ -81,6 +83,7 @@ impl Grant {
             budget: Budget::new(10_000, 1_000),
             expires: None,
             others: Arc::default(),
+            taint: Taint::default(),
         }
     }
 }
@@ -183,10 +186,8 @@ impl Caller {
         let budget = &self.grant.budget;
         Caller {
             grant: Arc::new(Grant {
-                methods: self.grant.methods.clone(),
                 budget: budget.of_method(origin.into(), method.map(str::to_owned)),
-                expires: self.grant.expires,
-                others: self.grant.others.clone(),
+                ..Grant::clone(&self.grant)
             }),
             ..self.clone()
         }

@@ -17,6 +17,8 @@ mod provenance;
 mod run;
 mod session;
 mod spec;
+mod taint;
+mod trust;
 mod turn;
 mod value;
 
@@ -44,6 +46,8 @@ pub use run::{
 };
 pub use session::{InvalidSession, SessionKey, SessionType};
 pub use spec::{ExposureSpec, MethodSpec};
+pub use taint::Taint;
+pub use trust::{Choice, DeclaredTrust, ResultTrust, StrangeValue, Trust};
 pub use turn::{ConversationId, Mode, TurnStop};
 pub use value::{Value, json};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{BoxFuture, Caller, Change, Onlooker, Peer, Surface, Value};
+use crate::{BoxFuture, Caller, Change, Onlooker, Peer, Surface, Trust, Value};
 
 /// What a result does to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -145,6 +145,8 @@ pub struct MethodInfo {
     /// Answered from our own rows alone: it waits for no worker, model or person. Only such
     /// methods may be called while a plugin's whole event loop stands still.
     pub leaf: bool,
+    /// Which parameters choose, and whose words it gives back.
+    pub trust: Trust,
 }
 
 /// Arguments as the caller wrote them, before binding.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::{Binding, Effect, Exposure, Kind, MethodInfo, Origin};
+use crate::{Binding, Effect, Exposure, Kind, MethodInfo, Origin, Trust};
 
 /// How long a described method may run unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -95,6 +95,7 @@ impl MethodSpec {
             deadline: deadline.unwrap_or(DEADLINE),
             binding: self.binding,
             leaf: false,
+            trust: Trust::default(),
         }
     }
 }

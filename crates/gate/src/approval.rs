@@ -1,14 +1,17 @@
-//! Waiting for the operator. The store remembers what was asked and answered; this only waits,
+//! Waiting for the operator, or for the person in whose name a call is made. The store remembers what was asked and answered; this only waits,
 //! and refuses an answer that was given for another call.
 
 use callgate_contract::{Arguments, Caller, Permission};
-use callgate_store::{Approval, ApprovalState, Ask, CallIntent, Decision, Standing, StoreError};
+use callgate_store::{
+    Approval, ApprovalState, Approver, Ask, CallIntent, Decision, Question, Standing, StoreError,
+};
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
     CallError, Gate,
     registry::Entry,
+    values::strange_value,
     view::{Purpose, view},
     written,
 };
@@ -57,18 +60,26 @@ impl Gate {
         let method = || entry.info().name.clone();
         let failed = |source| CallError::unrecorded(&entry.info().name, source);
         let denied = || CallError::Denied { method: method() };
-        match rights.decide(entry) {
-            Permission::Allow => return Ok(()),
-            Permission::Deny => return Err(denied()),
-            Permission::Ask => {}
+        let decided = rights.decide(entry);
+        let strange = strange_value(caller, entry, arguments);
+        match (decided, &strange) {
+            (Permission::Allow, None) => return Ok(()),
+            (Permission::Deny, _) => return Err(denied()),
+            (Permission::Allow | Permission::Ask, _) => {}
         }
         let arguments = view(&written::labelled(arguments), Purpose::Read).unwrap_or_default();
         let arguments = read_back(&arguments);
-        match rights.settled(entry, Some(&arguments)) {
-            Some(Permission::Allow) => return Ok(()),
-            Some(Permission::Deny) => return Err(denied()),
-            Some(Permission::Ask) | None => {}
-        }
+        let strange = match (rights.settled(entry, Some(&arguments)), strange) {
+            (Some(Permission::Deny), _) => return Err(denied()),
+            (Some(Permission::Allow), None) => return Ok(()),
+            (Some(Permission::Allow), Some(strange)) => match rights.confirmed(entry, &arguments) {
+                Some(Permission::Allow) => return Ok(()),
+                Some(Permission::Deny) => return Err(denied()),
+                Some(Permission::Ask) | None => Some(strange),
+            },
+            // Whoever answers sees the value.
+            (Some(Permission::Ask) | None, _) => None,
+        };
 
         let approvals = self.store().approvals();
         let ask = Ask {
@@ -79,12 +90,27 @@ impl Gate {
             method: entry.full_name.clone(),
             schema: entry.schema().to_owned(),
             arguments,
+            approver: match strange {
+                Some(_) => Approver::Requester,
+                None => Approver::Operator,
+            },
+            reason: strange.clone(),
         };
+        let confirmer = self.confirmer().filter(|_| strange.is_some());
+        let question = confirmer.clone().zip(strange).map(|(confirmer, strange)| {
+            let caller = caller.clone();
+            let question: Question =
+                Box::new(move |number| confirmer.question(&caller, &strange, number));
+            question
+        });
         let until = Instant::now() + self.policy().approval_wait;
         let mut answers = self.answers().subscribe();
-        let mut approval = approvals.ask(&ask).await.map_err(failed)?;
+        let mut approval = approvals.ask(&ask, question).await.map_err(failed)?;
         if approval.state == ApprovalState::Pending {
             self.tell_approval(&approval);
+            if let Some(confirmer) = confirmer {
+                confirmer.deliver(&caller.session).await;
+            }
         }
         if !same(&approval.ask, &ask) {
             return Err(CallError::ApprovalElsewhere {
@@ -95,6 +121,9 @@ impl Gate {
         loop {
             match approval.state {
                 ApprovalState::Allowed => return Ok(()),
+                ApprovalState::Denied if ask.approver == Approver::Requester => {
+                    return Err(CallError::Unconfirmed { method: method() });
+                }
                 ApprovalState::Denied | ApprovalState::Withdrawn => return Err(denied()),
                 ApprovalState::Pending => {}
             }
@@ -105,6 +134,7 @@ impl Gate {
                 return Err(CallError::ApprovalPending {
                     method: method(),
                     id: approval.id,
+                    approver: ask.approver,
                 });
             }
         }

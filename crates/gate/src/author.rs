@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
-    Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Onlooker, Origin, Peer, Reply, Value,
+    Binding, BoxFuture, CallContext, Caller, Choice, Effect, Exposure, Kind, Method, MethodError,
+    MethodInfo, Onlooker, Origin, Peer, Reply, ResultTrust, Trust, Value,
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -74,6 +74,7 @@ where
             deadline: DEADLINE,
             binding: Binding::Strict,
             leaf: false,
+            trust: Trust::neutral(),
         },
         result: None,
         example: None,
@@ -126,6 +127,19 @@ impl Function {
     /// See [`MethodInfo::leaf`].
     pub fn leaf(mut self) -> Self {
         self.info.leaf = true;
+        self
+    }
+
+    /// This parameter chooses where something goes: after strangers' words it needs somebody's word.
+    pub fn chooses(mut self, parameter: &str, choice: Choice) -> Self {
+        let chooses = &mut self.info.trust.chooses;
+        chooses.insert(parameter.to_owned(), choice);
+        self
+    }
+
+    /// What it gives back, others may have written.
+    pub fn untrusted(mut self) -> Self {
+        self.info.trust.result = ResultTrust::Untrusted;
         self
     }
 

@@ -17,6 +17,7 @@ use crate::{
     progress::bounded,
     registry::Entry,
     running::run,
+    values::note_outcome,
     view::{Purpose, view},
     written,
 };
@@ -166,11 +167,14 @@ impl Gate {
             Ok(entry) => self.permit(caller, entry).await,
             refused => refused,
         };
-        let Some(observer) = self.observer() else {
-            return self.execute(caller, request, entry, admitted, way).await;
-        };
         let (began, known) = (Instant::now(), entry.clone());
         let result = self.execute(caller, request, entry, admitted, way).await;
+        if let Some(entry) = &known {
+            note_outcome(caller, Some(entry), &entry.full_name, result.as_ref());
+        }
+        let Some(observer) = self.observer() else {
+            return result;
+        };
         observer(&CompletedCall {
             method: known.as_ref().map(|entry| entry.full_name.as_str()),
             surface: caller.surface,

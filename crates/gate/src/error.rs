@@ -2,7 +2,7 @@
 //! the caller reads, be it a person, a model or code.
 
 use callgate_contract::{BudgetSpent, Surface};
-use callgate_store::StoreError;
+use callgate_store::{Approver, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -27,9 +27,16 @@ pub enum CallError {
     Budget { method: String, spent: BudgetSpent },
     #[error("'{method}' was denied by the operator")]
     Denied { method: String },
+    /// Whoever it is done for has said no.
+    #[error("'{method}' was not done: the person it is for did not want it")]
+    Unconfirmed { method: String },
     /// Nobody has answered yet. The call was not made; repeat it once approval `id` is answered.
-    #[error("'{method}' waits for the operator's approval (number {id})")]
-    ApprovalPending { method: String, id: i64 },
+    #[error("'{method}' waits for {} (number {id})", whose_word(*approver))]
+    ApprovalPending {
+        method: String,
+        id: i64,
+        approver: Approver,
+    },
     /// A run executed again made another call in the place of the one that was asked about.
     #[error("'{method}' was not done: approval {id} is for another call")]
     ApprovalElsewhere { method: String, id: i64 },
@@ -118,6 +125,13 @@ pub enum InvalidMethod {
         origin: String,
         reason: String,
     },
+}
+
+fn whose_word(approver: Approver) -> &'static str {
+    match approver {
+        Approver::Operator => "the operator's approval",
+        Approver::Requester => "the word of the person it is for",
+    }
 }
 
 fn did_you_mean(nearest: &[String]) -> String {

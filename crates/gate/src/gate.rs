@@ -17,6 +17,7 @@ use crate::{
     observe::Observer,
     registry::{Entry, Registry},
     rulebook::{Rulebook, asking},
+    values::Confirmer,
 };
 
 /// What the operator decided for all callers.
@@ -85,6 +86,8 @@ struct GateInner {
     /// Origins that have gone with all their methods.
     departures: broadcast::Sender<Origin>,
     observer: OnceLock<Observer>,
+    /// Who puts questions to people in chats. Written when an agent is wired, read when one is put.
+    confirmer: RwLock<Option<Arc<dyn Confirmer>>>,
 }
 
 impl Gate {
@@ -104,6 +107,7 @@ impl Gate {
             changes: watch::Sender::new(0),
             departures: broadcast::Sender::new(DEPARTURES),
             observer: OnceLock::new(),
+            confirmer: RwLock::default(),
         }))
     }
 
@@ -214,6 +218,15 @@ impl Gate {
     pub fn find_for(&self, caller: &Caller, name: &str) -> Option<Arc<dyn Method>> {
         let entry = self.resolve_for(caller, name)?;
         Some(entry.method.clone())
+    }
+
+    /// Puts questions to people from now on.
+    pub fn set_confirmer(&self, confirmer: Arc<dyn Confirmer>) {
+        *self.0.confirmer.write() = Some(confirmer);
+    }
+
+    pub(crate) fn confirmer(&self) -> Option<Arc<dyn Confirmer>> {
+        self.0.confirmer.read().clone()
     }
 
     pub(crate) fn observer(&self) -> Option<&Observer> {

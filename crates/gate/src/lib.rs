@@ -22,6 +22,7 @@ mod rights;
 mod rulebook;
 mod running;
 mod signature;
+mod values;
 mod view;
 mod written;
 
@@ -32,4 +33,5 @@ pub use gate::{Gate, GatePolicy, WeakGate};
 pub use observe::{CallStatus, CompletedCall};
 pub use python::text as python_text;
 pub use signature::{signature, stub};
+pub use values::Confirmer;
 pub use written::recorded_arguments;

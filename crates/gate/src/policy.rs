@@ -95,6 +95,20 @@ impl CallerPolicy<'_> {
     }
 }
 
+impl CallerPolicy<'_> {
+    /// What whoever acts has said for always to just these arguments.
+    pub(crate) fn confirmed(&self, entry: &Entry, arguments: &Json) -> Option<Permission> {
+        let own = self.0.first()?;
+        let mut answers = own.answers.iter().filter(|it| covers(&it.rule, entry));
+        let answer = answers.find(|stored| {
+            stored.answer.as_ref().is_some_and(|bounds| {
+                bounds.arguments.as_ref() == Some(arguments) && bounds.schema == entry.schema()
+            })
+        })?;
+        Some(answer.rule.then)
+    }
+}
+
 impl PrincipalPolicy<'_> {
     fn decide(&self, entry: &Entry, arguments: Option<&Json>) -> Permission {
         let decisive = self.rules.iter().find(|rule| covers(rule, entry));

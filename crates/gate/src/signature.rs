@@ -130,7 +130,7 @@ impl Parameter {
 pub(crate) mod tests {
     use std::time::Duration;
 
-    use callgate_contract::{Binding, Effect, Exposure, Kind, Origin};
+    use callgate_contract::{Binding, Effect, Exposure, Kind, Origin, Trust};
     use serde_json::json;
 
     use super::*;
@@ -151,6 +151,7 @@ pub(crate) mod tests {
             deadline: Duration::from_secs(10),
             binding: Binding::Strict,
             leaf: false,
+            trust: Trust::default(),
         }
     }
 

@@ -206,8 +206,7 @@ fn background_grant() -> Arc<Grant> {
     Arc::new(Grant {
         methods: Allowed::All,
         budget: Budget::new(BACKGROUND_CALLS, BACKGROUND_MESSAGES),
-        expires: None,
-        others: Arc::default(),
+        ..Grant::everything()
     })
 }
 

@@ -20,6 +20,7 @@ mod link;
 mod listener;
 mod live;
 mod log;
+mod manifest;
 pub mod mcp;
 mod method;
 mod plugins;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Arguments, Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method,
-    MethodError, MethodInfo, Origin, Reply, Value,
+    MethodError, MethodInfo, Origin, Reply, Trust, Value,
 };
 use callgate_gate::{AdHoc, CallRequest};
 use parking_lot::Mutex;
@@ -73,6 +73,7 @@ fn info(plugin: &str, name: &str) -> MethodInfo {
         deadline: LIMIT,
         binding: Binding::Loose,
         leaf: false,
+        trust: Trust::default(),
     }
 }
 

@@ -97,6 +97,7 @@ pub struct Sandbox {
 pub struct Approval {
     pub ask: Vec<String>,
     pub wait_seconds: u32,
+    pub known_values: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -151,6 +152,7 @@ impl Default for Approval {
         Approval {
             ask: Vec::new(),
             wait_seconds: 60,
+            known_values: Vec::new(),
         }
     }
 }

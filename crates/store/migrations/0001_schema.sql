@@ -159,12 +159,15 @@ CREATE TABLE turn (
     finished_at BIGINT,
     -- Sub-agents not counted; complete once it has ended.
     calls BIGINT NOT NULL DEFAULT 0,
-    millis BIGINT NOT NULL DEFAULT 0
+    millis BIGINT NOT NULL DEFAULT 0,
+    -- 1: words of strangers were in it when it ended.
+    tainted BIGINT NOT NULL DEFAULT 0
 ) {compact};
 
 CREATE INDEX turn_open ON turn (id) WHERE stop IS NULL;
 CREATE INDEX turn_by_session ON turn (session, id);
 CREATE INDEX turn_by_conversation ON turn (conversation, id) WHERE conversation IS NOT NULL;
+CREATE INDEX turn_tainted ON turn (conversation) WHERE tainted = 1;
 CREATE INDEX turn_by_parent ON turn (parent) WHERE parent IS NOT NULL;
 CREATE INDEX turn_by_time ON turn (started_at, principal);
 
@@ -290,6 +293,10 @@ CREATE TABLE approval (
     -- The hash of its parameters.
     schema TEXT NOT NULL,
     arguments TEXT NOT NULL,
+    -- Whose word it waits for: 'operator', or 'requester' for the person in whose name it is.
+    approver TEXT NOT NULL,
+    -- A JSON object that says why it is asked; NULL where a rule says so.
+    reason TEXT,
     state TEXT NOT NULL,
     asked_at BIGINT NOT NULL,
     answered_at BIGINT,

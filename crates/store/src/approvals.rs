@@ -1,13 +1,15 @@
 //! Approvals: calls an operator must say yes to, and the answers. An answer is given once; what
 //! follows from it is the gate's. What asked and then ended without an answer waits no more.
 
-use callgate_contract::{JournalId, Permission, Principal, SessionKey};
+use callgate_contract::{
+    Change, JournalId, Message, Part, Permission, Principal, SessionKey, StrangeValue,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
-    Standing, StoreError,
+    Standing, StoreError, changes,
     database::Database,
     row::{self, get},
     rules,
@@ -30,6 +32,21 @@ pub enum Decision {
     Deny,
 }
 
+/// Whose word a call waits for. An operator's or administrator's always counts.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Approver {
+    #[default]
+    Operator,
+    /// The person in whose name it is made, in their chat.
+    Requester,
+}
+
+/// The question as it is put to people in the chat, with the approval's number.
+pub type Question = Box<dyn FnOnce(i64) -> String + Send>;
+
 /// The call that needs an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
@@ -43,6 +60,9 @@ pub struct Ask {
     pub schema: String,
     /// The arguments as the operator reads them.
     pub arguments: Json,
+    pub approver: Approver,
+    /// Why it is asked, where no rule says so.
+    pub reason: Option<StrangeValue>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -61,16 +81,21 @@ pub struct Approvals<'a>(pub(crate) &'a Database);
 
 impl Approvals<'_> {
     /// Asks, or finds what was asked for this call before: a run executed again meets its answer.
-    pub async fn ask(&self, ask: &Ask) -> Result<Approval, StoreError> {
-        let ask = ask.clone();
-        self.0
+    /// A question goes to the chat together with it, once.
+    pub async fn ask(&self, ask: &Ask, question: Option<Question>) -> Result<Approval, StoreError> {
+        let (ask, session) = (ask.clone(), ask.session.clone());
+        let (holder, is_put) = (self.0.holder(), question.is_some());
+        let asked = self
+            .0
             .write(move |tx| {
                 let sequence = row::count(ask.sequence);
+                let reason = ask.reason.as_ref().map(serde_json::to_string);
+                let reason = reason.and_then(Result::ok);
                 // A row that cannot be written would cost a number, and people type those.
-                tx.execute(
+                let is_new = tx.execute(
                     "INSERT INTO approval (journal, sequence, session, principal, method,
-                                           arguments, state, asked_at, schema)
-                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?8 WHERE NOT EXISTS (
+                                           arguments, state, asked_at, schema, approver, reason)
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, ?10 WHERE NOT EXISTS (
                          SELECT 1 FROM approval WHERE journal = ?1 AND sequence = ?2)
                      ON CONFLICT (journal, sequence) DO NOTHING",
                     parameters![
@@ -82,12 +107,26 @@ impl Approvals<'_> {
                         ask.arguments.to_string(),
                         row::now(),
                         ask.schema,
+                        row::word(ask.approver)?,
+                        reason,
                     ],
-                )?;
+                )? > 0;
                 let asked = "SELECT * FROM approval WHERE journal = ?1 AND sequence = ?2";
-                read(&tx.query_one(asked, parameters![ask.journal, sequence])?)
+                let approval = read(&tx.query_one(asked, parameters![ask.journal, sequence])?)?;
+                if let Some(question) = question.filter(|_| is_new) {
+                    let message = Message {
+                        session: ask.session,
+                        parts: vec![Part::text(question(approval.id))],
+                    };
+                    changes::apply(tx, ask.journal, &[Change::Send { message }], holder)?;
+                }
+                Ok(approval)
             })
-            .await
+            .await?;
+        if is_put {
+            self.0.tell_queued_in(&session);
+        }
+        Ok(asked)
     }
 
     /// An answer that stands becomes a rule.
@@ -115,7 +154,9 @@ impl Approvals<'_> {
                     return Err(StoreError::AlreadyAnswered { id, state });
                 };
                 let approval = read(&answered)?;
-                if let Some(standing) = standing {
+                if let Some(mut standing) = standing {
+                    // What one value may do says nothing of others.
+                    standing.same_arguments |= approval.ask.reason.is_some();
                     rules::stand(tx, &approval.ask, then, standing, by.as_deref())?;
                 }
                 Ok(approval)
@@ -217,6 +258,11 @@ fn read(row: &Row) -> Result<Approval, StoreError> {
             method: get(row, "method")?,
             schema: get(row, "schema")?,
             arguments: row::read_json("arguments", &get::<String>(row, "arguments")?)?,
+            approver: row::read_word("approver", get(row, "approver")?)?,
+            reason: match get::<Option<String>>(row, "reason")? {
+                Some(text) => Some(row::read_json("reason", &text)?),
+                None => None,
+            },
         },
         state: row::read_word("approval", get(row, "state")?)?,
         asked_at: row::read_time(get(row, "asked_at")?)?,

@@ -65,6 +65,8 @@ pub struct Surroundings {
     /// It has, or had, further conversations.
     pub others: bool,
     pub notes: bool,
+    /// Words of strangers were in an earlier turn of the conversation.
+    pub tainted: bool,
 }
 
 /// Nothing is known: whoever must know looks.
@@ -74,6 +76,7 @@ impl Default for Surroundings {
             conversation: None,
             others: true,
             notes: true,
+            tainted: true,
         }
     }
 }
@@ -134,19 +137,26 @@ impl Conversations<'_> {
                     "SELECT conversation.*,
                          EXISTS (SELECT 1 FROM conversation AS other
                              WHERE other.session = ?1 AND other.id <> conversation.id) AS others,
-                         EXISTS (SELECT 1 FROM note WHERE note.session = ?1) AS notes
+                         EXISTS (SELECT 1 FROM note WHERE note.session = ?1) AS notes,
+                         EXISTS (SELECT 1 FROM turn WHERE turn.conversation = conversation.id
+                             AND tainted = 1) AS tainted
                      FROM current_conversation AS it
                      JOIN conversation ON conversation.id = it.conversation
                      WHERE it.session = ?1 AND conversation.session = ?1 AND deleted_at IS NULL",
                     parameters![session],
                 )?;
                 let Some(found) = found else {
-                    return Ok(Surroundings::default());
+                    // What there is yet to begin has heard nothing.
+                    return Ok(Surroundings {
+                        tainted: false,
+                        ..Surroundings::default()
+                    });
                 };
                 Ok(Surroundings {
                     conversation: Some(read(&found)?),
                     others: row::read_flag(get(&found, "others")?),
                     notes: row::read_flag(get(&found, "notes")?),
+                    tainted: row::read_flag(get(&found, "tainted")?),
                 })
             })
             .await

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use callgate_contract::Change;
+use callgate_contract::{Change, SessionKey};
 use tokio_postgres::Config;
 
 use crate::{
@@ -98,9 +98,13 @@ impl Database {
     pub(crate) fn tell_queued(&self, changes: &[Change]) {
         for change in changes {
             if let Change::Send { message } = change {
-                self.queued.tell(&message.session);
+                self.tell_queued_in(&message.session);
             }
         }
+    }
+
+    pub(crate) fn tell_queued_in(&self, session: &SessionKey) {
+        self.queued.tell(session);
     }
 
     /// Writes what is buffered, unless another write took it along.

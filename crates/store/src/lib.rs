@@ -49,7 +49,7 @@ mod vectors;
 
 use std::{sync::Arc, time::Duration};
 
-pub use approvals::{Approval, ApprovalState, Approvals, Ask, Decision};
+pub use approvals::{Approval, ApprovalState, Approvals, Approver, Ask, Decision, Question};
 pub use capsules::{Capsules, WrittenRow};
 pub use client_names::{ClientNames, MAX_NAMES, NameOf, client_owner};
 pub use clients::{Client, ClientState, Clients, NewClient};

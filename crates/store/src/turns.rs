@@ -161,11 +161,12 @@ impl Turns<'_> {
         let holder = self.0.database.holder();
         let (messages, changes, calls) = (end.messages.to_vec(), end.changes.to_vec(), end.calls);
         let (stop, report) = (row::word(end.stop)?, end.report.to_string());
+        let tainted = end.tainted;
         let millis = i64::try_from(end.elapsed.as_millis()).unwrap_or(i64::MAX);
         let last = self
             .0
             .write_to(turn, move |tx| {
-                let Some(conversation) = close(tx, turn, &stop, &report, millis)? else {
+                let Some(conversation) = close(tx, turn, &stop, &report, (millis, tainted))? else {
                     return Err(read::not_open(tx, turn)?);
                 };
                 if calls {
@@ -339,13 +340,14 @@ fn close(
     turn: JournalId,
     stop: &str,
     report: &str,
-    millis: i64,
+    (millis, tainted): (i64, bool),
 ) -> Result<Option<Option<ConversationId>>, StoreError> {
     tx.scalar(
         "UPDATE turn SET stop = ?2, report = ?3, finished_at = ?4, millis = ?5,
+                         tainted = ?6,
                          calls = (SELECT COUNT(*) FROM call WHERE journal = ?1 OR journal IN
                                   (SELECT journal FROM run WHERE run.turn = ?1))
          WHERE id = ?1 AND stop IS NULL RETURNING conversation",
-        parameters![turn, stop, report, row::now(), millis],
+        parameters![turn, stop, report, row::now(), millis, i64::from(tainted)],
     )
 }

@@ -9,7 +9,7 @@ use crate::{
     Agent, TurnAsk, TurnError, Watch,
     compact::Asker,
     session::LiveSession,
-    turn::{SessionContext, TurnOptions, words_of},
+    turn::{SessionContext, Speakers, TurnOptions, own_words, words_of},
 };
 
 /// Why a turn begins.
@@ -164,13 +164,23 @@ impl Agent {
         if trigger.prompt.is_none() {
             said.extend(trigger.reserved);
         }
+        let is_own =
+            |row: &LogRow| row.provenance.is_none() && row.principal() == trigger.principal;
+        let all_own = trigger.prompt.is_none() && said.iter().all(is_own);
+        let own = (!all_own).then(|| {
+            let own = said.iter().filter(|row| is_own(row));
+            own.flat_map(|row| own_words(&row.parts)).collect()
+        });
         let mut parts = words_of(said);
         parts.extend(trigger.prompt.unwrap_or_default());
         Ok(TurnAsk {
             session,
             principal: trigger.principal,
             role: trigger.role,
-            others: trigger.others,
+            speakers: Speakers {
+                others: trigger.others,
+                own,
+            },
             parts,
             rows,
             conversation: conversation.map(|conversation| conversation.id),

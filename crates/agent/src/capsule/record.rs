@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use callgate_contract::{
     Allowed, Binding, Effect, Exposure, JournalId, Kind, Method, MethodInfo, Origin, Principal,
-    SessionKey,
+    SessionKey, Trust,
 };
 use callgate_store::{
     Answer, CallIntent, CallOutcome, LogRow, RecordedCall, Round, Run, RunStart, Success, Tail,
@@ -70,6 +70,7 @@ impl MethodRecord {
             deadline: std::time::Duration::from_secs(10),
             binding: self.binding,
             leaf: false,
+            trust: Trust::default(),
         })
     }
 }

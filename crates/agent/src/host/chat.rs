@@ -13,7 +13,7 @@ use crate::{
     language::Language,
     nested::{cancel_below, to_the_end},
     texts,
-    turn::{Companion, NoReply, SessionContext, TurnOptions},
+    turn::{Companion, NoReply, SessionContext, Speakers, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ impl Agent {
             session: caller.session,
             principal: caller.principal,
             role: caller.role,
-            others: Vec::new(),
+            speakers: Speakers::default(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,

@@ -18,7 +18,7 @@ use crate::{
     arrival::TurnTrigger,
     history::to_json,
     nested::{cancel_below, to_the_end},
-    turn::{Companion, SessionContext, Turn, TurnOptions},
+    turn::{Companion, SessionContext, Speakers, Turn, TurnOptions},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -141,16 +141,14 @@ impl Agent {
         let cancel = cancel_below(&caller);
         let grant = Arc::new(Grant {
             methods: Allowed::Only(named),
-            budget: caller.grant.budget.clone(),
-            expires: caller.grant.expires,
-            others: caller.grant.others.clone(),
+            ..Grant::clone(&caller.grant)
         });
         let parent = Parent::of(&caller, grant);
         let ask = TurnAsk {
             session,
             principal: caller.principal,
             role: caller.role,
-            others: Vec::new(),
+            speakers: Speakers::default(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use callgate_contract::{
     Arguments, Binding, BoxFuture, CallContext, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Origin, Part, Peer, Reply, Value, json,
+    MethodInfo, Origin, Part, Peer, Reply, Trust, Value, json,
 };
 use callgate_gate::AdHoc;
 use serde_json::{Value as Json, json};
@@ -77,6 +77,7 @@ fn info(name: &str, description: &str, parameters: Json) -> MethodInfo {
         deadline: LONG,
         binding: Binding::Loose,
         leaf: false,
+        trust: Trust::default(),
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn help(language: Language) -> &'static str {
 /model [ID]  show or choose the model
 /stats  what this conversation has cost
 /why  for whom the last answer was given, and what it called
-/approve N [always], /deny N [always]  answer a question of the gate (administrators)
+/approve N [always], /deny N [always]  answer a question: your own, or as an administrator any
 /ban ACCOUNT [MINUTES], /unban ACCOUNT  whom nobody answers here (administrators)
 /help  this text
 In a group, what changes the conversation for everybody is for administrators; /stop stops your own turn."
@@ -27,7 +27,7 @@ In a group, what changes the conversation for everybody is for administrators; /
 /model [ID]  查看或选择模型
 /stats  这段对话的花费
 /why  上一次回答是给谁的，调用了什么
-/approve N [always]、/deny N [always]  回答网关的询问（管理员）
+/approve N [always]、/deny N [always]  回答询问：自己的，管理员可回答任何一个
 /ban ACCOUNT [MINUTES]、/unban ACCOUNT  封禁和解除封禁（管理员）
 /help  显示这些说明
 在群里，会影响所有人的命令只有管理员能用；/stop 停下的是你自己的那一轮。"

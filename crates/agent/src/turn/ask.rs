@@ -196,6 +196,9 @@ impl Turn {
         let altered = !request.messages.is_same(&self.state.request.messages)
             || !request.tools.is_same(&tools)
             || request.options != self.state.request.options;
+        if !request.messages.is_same(&self.state.request.messages) {
+            self.note_plugins();
+        }
         let model = self.model_for(&request);
         let accepts = model.model.accepts();
         if parts::needs_fitting(&request, accepts) {

@@ -13,6 +13,7 @@ use super::{
     TurnProgress, TurnReport, budget,
     plan::STEP_VERSION,
     state::{TurnRules, TurnState},
+    taint::vouch_for_setting,
 };
 use crate::{
     Agent, TurnError, Watch, asked::rounds, delegate::both, recall::History, record::Record,
@@ -95,7 +96,8 @@ impl Agent {
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
             plan: TurnPlan {
                 version: STEP_VERSION,
-                others: ask.others.clone(),
+                others: ask.speakers.others.clone(),
+                own: ask.speakers.own,
                 parts: ask.parts,
                 mark,
                 handed_over: hands_over,
@@ -117,7 +119,8 @@ impl Agent {
                 methods: start.allowed.clone(),
                 budget: budget.clone(),
                 expires: None,
-                others: ask.others.as_slice().into(),
+                others: ask.speakers.others.into(),
+                taint: TurnPlan::of(&start).taint(),
             })),
             (None, None) => None,
         };
@@ -254,9 +257,15 @@ impl Turn {
                 methods,
                 budget: Budget::new(agent.coder().limits.calls, MESSAGES),
                 expires: None,
+                taint: plan.taint(),
                 others: plan.others.into(),
             }),
         };
+        if start.parent.is_none() {
+            vouch_for_setting(&grant.taint, &start, persona.as_ref());
+            let known = agent.settings().known_values.iter();
+            known.for_each(|value| grant.taint.vouch(value));
+        }
         let grant = budget::in_hands_of(&start, &grant, &cancel);
         let facts = TurnFacts {
             turn: start.id,

@@ -95,9 +95,7 @@ pub(super) fn in_hands_of(start: &TurnStart, grant: &Grant, cancel: &Cancel) -> 
         }
     };
     Arc::new(Grant {
-        methods: grant.methods.clone(),
         budget: grant.budget.of_turn(payer, cancel.clone()),
-        expires: grant.expires,
-        others: grant.others.clone(),
+        ..grant.clone()
     })
 }

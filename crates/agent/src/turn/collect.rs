@@ -15,6 +15,9 @@ impl Turn {
         self.context.contribution = Default::default();
         for listener in self.agent.listeners(Points::COLLECT) {
             let more = listener.collect(&self.facts).await;
+            if !more.prompt.is_empty() {
+                self.note_plugins();
+            }
             self.context.contribution.prompt.extend(more.prompt);
             self.context.contribution.hidden.extend(more.hidden);
         }
@@ -63,9 +66,7 @@ impl Turn {
             let shown = names.filter(|name| !hidden.contains(name));
             caller.grant = Arc::new(Grant {
                 methods: Allowed::Only(shown.collect()),
-                budget: caller.grant.budget.clone(),
-                expires: caller.grant.expires,
-                others: caller.grant.others.clone(),
+                ..Grant::clone(&caller.grant)
             });
         }
         caller

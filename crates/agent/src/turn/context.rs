@@ -34,6 +34,7 @@ impl Turn {
     /// Into the turn's own request; gives what the conversation keeps of what was said.
     async fn build_request(&mut self, parts: Vec<Part>) -> Result<Option<Vec<Part>>, TurnError> {
         if let Some(recorded) = self.recorded_request() {
+            self.note_recorded().await?;
             self.state.request.messages = recorded.into();
             return Ok(Some(self.altered(SAID).unwrap_or(parts)));
         }
@@ -53,6 +54,7 @@ impl Turn {
         } else {
             self.rows(NEWEST).await?
         };
+        self.note_context(&rows);
         let ours = self.system_prompt();
         let system = match &self.options.system {
             Some(given) => format!("{given}\n\n{ours}"),
@@ -91,6 +93,8 @@ impl Turn {
     /// With the history alone, after a persona's own words where there is one.
     async fn begin_bare(&mut self) -> Result<(), TurnError> {
         let history = self.context.history.take().unwrap_or_default().messages;
+        self.note_context(&[]);
+        self.note_brought(&history);
         if self.persona.is_none() {
             self.state.request.messages = history;
             return Ok(());
@@ -119,6 +123,20 @@ impl Turn {
         let first = self.earlier.rounds.front()?;
         let messages = first.request.as_ref()?.get("messages")?.clone();
         serde_json::from_value(messages).ok()
+    }
+
+    /// What it held is as questionable as it was, or more: nobody has kept whose words it was made of.
+    async fn note_recorded(&self) -> Result<(), TurnError> {
+        let rows = if self.shows_chat() {
+            self.rows(ROWS).await?
+        } else {
+            Vec::new()
+        };
+        self.note_context(&rows);
+        if self.agent.has_listeners() {
+            self.note_plugins();
+        }
+        Ok(())
     }
 
     pub(crate) fn system_prompt(&self) -> String {
@@ -226,6 +244,9 @@ impl Turn {
         } else {
             Vec::new()
         };
+        if !notes.is_empty() {
+            self.note_notes();
+        }
         let shown: Vec<Note> = notes
             .iter()
             .map(|note| Note {
@@ -260,6 +281,7 @@ impl Turn {
             self.progress.looked_at = arrivals;
             joining.extend(self.take_waiting().await?);
         }
+        self.note_joined(&joining);
         Ok(Event::Joined((!joining.is_empty()).then(|| show(&joining))))
     }
 

@@ -76,6 +76,7 @@ impl Turn {
         self.begin_now().await?;
         let end = TurnEnd {
             calls: self.state.calls > 0,
+            tainted: self.caller.grant.taint.is_tainted(),
             stop,
             report: &json,
             messages: &messages,

@@ -20,6 +20,9 @@ pub(crate) struct TurnPlan {
     /// Who else has spoken in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) others: Vec<Principal>,
+    /// What the one it acts for has said; `None` if that is all of `parts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) own: Option<Vec<String>>,
     /// The newest log row when it began: what is newer was said in it.
     pub(crate) mark: i64,
     /// Its answer is a plugin's to send.

@@ -7,7 +7,7 @@ use callgate_contract::{
 };
 use callgate_store::KeptRequest;
 
-use super::{Parent, Returned, SessionContext, Turn, TurnAsk, TurnOptions};
+use super::{Parent, Returned, SessionContext, Speakers, Turn, TurnAsk, TurnOptions};
 use crate::{Agent, NoVectors, Watch, language::Language, spending::Need, texts};
 
 /// What is asked.
@@ -29,7 +29,7 @@ impl Agent {
             session: asked.session,
             principal: asked.principal,
             role: asked.role,
-            others: Vec::new(),
+            speakers: Speakers::default(),
             parts: Vec::new(),
             rows: Vec::new(),
             conversation: None,

@@ -102,8 +102,7 @@ fn caller(depth: u8, budget: Budget) -> Caller {
         grant: Arc::new(Grant {
             methods: Allowed::All,
             budget,
-            expires: None,
-            others: Arc::default(),
+            ..Grant::everything()
         }),
     }
 }
@@ -258,8 +257,7 @@ async fn a_loop_holds_no_more_than_its_caller_and_pays_from_the_same_budget() {
     only.grant = Arc::new(Grant {
         methods: Allowed::Only(vec!["look".into(), "agent_loop".into()]),
         budget: budget.clone(),
-        expires: None,
-        others: Arc::default(),
+        ..Grant::everything()
     });
     let asked = json!({"messages": [], "tools": [tool("look", None), tool("act", None)]});
     let gate = stage.agent.gate();

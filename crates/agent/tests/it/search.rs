@@ -6,7 +6,7 @@ mod ranking;
 
 use std::time::Duration;
 
-use callgate_contract::{Binding, Effect, Exposure, Kind, MethodInfo, Origin};
+use callgate_contract::{Binding, Effect, Exposure, Kind, MethodInfo, Origin, Trust};
 use serde_json::json;
 
 /// The catalogue of `search/catalogue.txt`: `origin | name | parameters | description`.
@@ -49,5 +49,6 @@ fn method(line: &str) -> MethodInfo {
         deadline: Duration::from_secs(30),
         binding: Binding::Strict,
         leaf: false,
+        trust: Trust::default(),
     }
 }

@@ -64,8 +64,10 @@ fn show_list(approvals: &[ApprovalView]) {
             (state, None) => format!("  {state}"),
             (state, Some(by)) => format!("  {state} by {by}"),
         };
+        let why = approval.reason.as_ref();
+        let why = why.map_or_else(String::new, |why| format!("\n   {why}"));
         show::line(&format!(
-            "{}  {}{state}\n   {}\n   {}, {}, asked {}",
+            "{}  {}{state}\n   {}{why}\n   {}, {}, asked {}",
             paint(Colour::Bold, &approval.id.to_string()),
             paint(Colour::Bold, &approval.method),
             show::shortened(&approval.arguments.to_string(), 70),

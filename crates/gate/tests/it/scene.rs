@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Allowed, Arguments, Binding, BoxFuture, Budget, CallContext, Caller, Effect, Exposure, Grant,
-    JournalId, Kind, Method, MethodError, MethodInfo, Origin, Reply, Role, Surface, Value,
+    JournalId, Kind, Method, MethodError, MethodInfo, Origin, Reply, Role, Surface, Trust, Value,
 };
 use callgate_gate::{CallError, Gate, GatePolicy, Outcome};
 use callgate_store::Store;
@@ -68,8 +68,7 @@ pub(crate) fn only(names: &[&str]) -> Grant {
     Grant {
         methods: Allowed::Only(names.iter().map(|&name| name.to_owned()).collect()),
         budget: Budget::new(100, 100),
-        expires: None,
-        others: Arc::default(),
+        ..Grant::everything()
     }
 }
 
@@ -121,6 +120,7 @@ where
             deadline: Duration::from_secs(30),
             binding: Binding::Strict,
             leaf: false,
+            trust: Trust::default(),
         },
         code: Box::new(move |arguments| Box::pin(code(arguments))),
     }

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use callgate_contract::{Binding, Effect, Exposure, Kind, MethodInfo, Origin};
-use rmcp::model::{Tool, ToolAnnotations};
+use callgate_contract::{
+    Binding, DeclaredTrust, Effect, Exposure, Kind, MethodInfo, Origin, Trust,
+};
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value as Json};
 
 use super::McpSettings;
@@ -76,8 +78,21 @@ pub(super) fn describe(settings: &McpSettings, name: String, tool: &Tool) -> Met
         deadline: settings.deadline,
         binding: Binding::Strict,
         leaf: false,
+        trust: trust(tool.meta.as_ref()),
         name,
     }
+}
+
+/// What a tool's `_meta` says: `callgate/chooses` names the parameters that choose, `callgate/trusted` that
+/// nothing in its results was written by strangers. What cannot be read counts as nothing said.
+fn trust(meta: Option<&MetaObject>) -> Trust {
+    let Some(meta) = meta else {
+        return Trust::default();
+    };
+    let said = |key: &str| meta.get(key).cloned().unwrap_or_default();
+    let chooses = serde_json::from_value(said("callgate/chooses")).unwrap_or_default();
+    let trusted = said("callgate/trusted") == Json::Bool(true);
+    DeclaredTrust { chooses, trusted }.into()
 }
 
 /// Only what is declared outright: a tool that says nothing may do anything.

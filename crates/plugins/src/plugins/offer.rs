@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_contract::{Method, MethodSpec, Origin};
 
 use super::{Inner, Plugin};
-use crate::{Worker, method::PluginMethod};
+use crate::{Worker, manifest::Manifest, method::PluginMethod};
 
 impl Inner {
     /// Puts the plugin's methods into the gate, or takes them out.
@@ -16,9 +16,12 @@ impl Inner {
             self.gate.unregister_origin(&origin);
             return;
         }
+        let manifest = Manifest::of(&plugin.source);
         let methods = plugin.loaded.methods.iter().map(|spec| {
+            let mut info = spec.clone().of(origin.clone());
+            info.trust = manifest.trust(&info.name);
             Arc::new(PluginMethod {
-                info: spec.clone().of(origin.clone()),
+                info,
                 plugin: plugin.loaded.id.clone(),
                 worker: worker.clone(),
                 contexts: self.contexts.clone(),

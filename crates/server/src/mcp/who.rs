@@ -86,8 +86,7 @@ impl ClientIdentity {
             grant: Arc::new(Grant {
                 methods: self.capabilities.methods().clone(),
                 budget: Budget::new(1, MESSAGES),
-                expires: None,
-                others: Arc::default(),
+                ..Grant::everything()
             }),
         })
     }

@@ -127,9 +127,8 @@ impl Gateway {
                 depth: caller.depth,
                 grant: Arc::new(Grant {
                     methods: Allowed::Only(Vec::new()),
-                    budget: caller.grant.budget.clone(),
                     expires: None,
-                    others: caller.grant.others.clone(),
+                    ..Grant::clone(&caller.grant)
                 }),
             }),
             capabilities: Capabilities::of(&[Capability::Models.scope().to_owned()]),

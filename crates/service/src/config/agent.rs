@@ -195,6 +195,7 @@ impl Config {
                 block: answer.block.clone(),
             },
             administrators: agent.administrators.clone(),
+            known_values: self.approval.known_values.clone(),
             keep_requests: agent.keep_requests,
         }
     }

@@ -1,8 +1,10 @@
 //! Approvals: what waits for the operator's answer, answering it, and the answers that stand.
 
 use callgate_agent::RunReport;
-use callgate_contract::{JournalId, Message, Permission, SessionKey};
-use callgate_store::{Approval, ApprovalState, Decision, Standing, StoreError, StoredRule};
+use callgate_contract::{JournalId, Message, Permission, SessionKey, StrangeValue};
+use callgate_store::{
+    Approval, ApprovalState, Approver, Decision, Standing, StoreError, StoredRule,
+};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,6 +192,11 @@ pub struct ApprovalView {
     pub user: String,
     /// The run or turn that asks.
     pub journal: String,
+    /// Whose word it waits for: the operator's, or that of the person in whose name it is made. An
+    /// operator's counts in either case.
+    pub approver: Approver,
+    /// Why it is asked, where no rule says so.
+    pub reason: Option<StrangeValue>,
     /// `pending`, `allowed`, `denied`, or `withdrawn` where what asked has ended.
     #[schemars(with = "String")]
     pub state: ApprovalState,
@@ -211,6 +218,8 @@ impl From<Approval> for ApprovalView {
             session: ask.session,
             user: ask.principal.user().into_owned(),
             journal: ask.journal.0.to_string(),
+            approver: ask.approver,
+            reason: ask.reason,
             state: approval.state,
             asked_at: approval.asked_at,
             answered_at: approval.answered_at,

@@ -6,7 +6,7 @@ use std::{pin::pin, sync::Weak, task::Poll, time::Duration};
 
 use callgate_contract::{
     Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Origin, Progress, Reply, Value, json as value_json,
+    MethodInfo, Origin, Progress, Reply, Trust, Value, json as value_json,
 };
 use futures_util::{StreamExt, poll, stream::FuturesUnordered};
 use serde_json::{Value as Json, json};
@@ -64,6 +64,7 @@ impl CallClient {
                 deadline: within + MOMENT,
                 binding: Binding::Strict,
                 leaf: false,
+                trust: Trust::default(),
             },
             within,
             remote,

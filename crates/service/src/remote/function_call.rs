@@ -202,8 +202,7 @@ pub(super) fn caller(peer: &Peer, journal: JournalId) -> Caller {
         grant: Arc::new(Grant {
             methods: standing.capabilities.methods().clone(),
             budget: Budget::new(1, MESSAGES),
-            expires: None,
-            others: Arc::default(),
+            ..Grant::everything()
         }),
     }
 }

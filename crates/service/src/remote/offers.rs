@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{
     Binding, BoxFuture, CallContext, Caller, Effect, Exposure, Kind, Method, MethodError,
-    MethodInfo, Origin, Principal, Reply, Value, json as value_json,
+    MethodInfo, Origin, Principal, Reply, Trust, Value, json as value_json,
 };
 use callgate_gate::AdHoc;
 use serde::Deserialize;
@@ -151,6 +151,7 @@ fn read(remote: &Remote, peer: &Peer, one: &Json) -> Result<Arc<ClientMethod>, S
             deadline: within + Duration::from_secs(1),
             binding: Binding::Strict,
             leaf: false,
+            trust: Trust::default(),
             name: offer.name,
         },
         owner: peer.principal(),

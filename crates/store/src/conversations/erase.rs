@@ -35,7 +35,7 @@ const OF_JOURNAL: [&str; 8] = [
     "UPDATE model_request SET shared = NULL WHERE turn = ?1 AND shared IS NOT NULL",
     "DELETE FROM altered WHERE turn = ?1",
     "UPDATE run SET code = NULL, report = NULL WHERE journal = ?1",
-    "UPDATE approval SET arguments = 'null' WHERE journal = ?1",
+    "UPDATE approval SET arguments = 'null', reason = NULL WHERE journal = ?1",
     "UPDATE log SET parts = '[]', sender_name = NULL WHERE turn = ?1",
     "UPDATE log SET parts = '[]' WHERE journal = ?1",
 ];

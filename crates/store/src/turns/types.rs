@@ -58,6 +58,8 @@ pub struct TurnEnd<'a> {
     pub changes: &'a [Change],
     /// It has made calls, which may have asked for approvals.
     pub calls: bool,
+    /// Words of strangers were in it: they may be in what it said.
+    pub tainted: bool,
     /// Time the turn worked, without the time it waited for approvals or a restart.
     pub elapsed: Duration,
 }

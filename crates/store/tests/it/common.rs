@@ -83,6 +83,7 @@ pub fn turn(id: JournalId, session: SessionKey) -> TurnStart {
 
 pub fn end<'a>(messages: &'a [NewMessage], changes: &'a [Change]) -> TurnEnd<'a> {
     TurnEnd {
+        tainted: false,
         calls: true,
         stop: TurnStop::Answered,
         report: &Json::Null,

@@ -1,10 +1,12 @@
 //! A deleted conversation leaves no text behind, in no table, and no turn brings any back.
 
 use callgate_contract::{
-    BoxFuture, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop, Usage,
+    BoxFuture, Choice, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop, StrangeValue,
+    Usage,
 };
 use callgate_store::{
-    Ask, CallOutcome, ConversationUpdate, NewConversation, RunStart, Store, Success, TurnStart,
+    Approver, Ask, CallOutcome, ConversationUpdate, NewConversation, RunStart, Store, Success,
+    TurnStart,
 };
 use callgate_testkit::{Home, on_each_engine};
 use serde_json::json;
@@ -77,8 +79,16 @@ async fn confide(store: &Store, start: &TurnStart, ended: bool) {
             method: "m".to_owned(),
             schema: String::new(),
             arguments: secret.clone(),
+            approver: Approver::Requester,
+            reason: Some(StrangeValue {
+                method: "m".to_owned(),
+                parameter: "to".to_owned(),
+                choice: Choice::Recipient,
+                value: SECRET.to_owned(),
+                sources: Vec::new(),
+            }),
         };
-        store.approvals().ask(&ask).await.unwrap();
+        store.approvals().ask(&ask, None).await.unwrap();
     }
     journal
         .finish(code.id, Stop::Finished, &secret)

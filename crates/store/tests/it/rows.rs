@@ -7,8 +7,8 @@ use callgate_contract::{
     Role, Rule, SessionKey, Stop,
 };
 use callgate_store::{
-    ApprovalState, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT, NewKey,
-    Standing, Store, StoreError,
+    ApprovalState, Approver, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT,
+    NewKey, Standing, Store, StoreError,
 };
 use callgate_testkit::on_each_engine;
 use serde_json::json;
@@ -47,6 +47,8 @@ fn ask(sequence: u64, journal: JournalId) -> Ask {
         method: "builtin/send_message".to_owned(),
         schema: "5c".to_owned(),
         arguments: json!({"text": "你好\u{0}"}),
+        approver: Approver::Operator,
+        reason: None,
     }
 }
 
@@ -56,11 +58,11 @@ async fn an_approval_is_asked_once_and_answered_once() {
         let store = home.open().await;
         let approvals = store.approvals();
         let journal = JournalId::fresh();
-        let first = approvals.ask(&ask(1, journal)).await.unwrap();
+        let first = approvals.ask(&ask(1, journal), None).await.unwrap();
         assert_eq!((first.id, first.state), (1, ApprovalState::Pending));
         assert_eq!(first.ask, ask(1, journal));
-        assert_eq!(approvals.ask(&ask(1, journal)).await.unwrap(), first);
-        let second = approvals.ask(&ask(2, journal)).await.unwrap();
+        assert_eq!(approvals.ask(&ask(1, journal), None).await.unwrap(), first);
+        let second = approvals.ask(&ask(2, journal), None).await.unwrap();
         assert_eq!(second.id, 2);
 
         let answered = approvals
@@ -72,7 +74,10 @@ async fn an_approval_is_asked_once_and_answered_once() {
         assert_eq!(answered.answered_by.as_deref(), Some("ann"));
         let of_run = approvals.of(journal).await.unwrap();
         assert_eq!(of_run, [answered.clone(), second.clone()]);
-        assert_eq!(approvals.ask(&ask(1, journal)).await.unwrap(), answered);
+        assert_eq!(
+            approvals.ask(&ask(1, journal), None).await.unwrap(),
+            answered
+        );
         let again = approvals
             .answer(1, Decision::Deny, Some(Standing::default()), None)
             .await
@@ -115,7 +120,7 @@ async fn always_leaves_a_rule_for_who_asked_or_for_more_or_for_less() {
             (Decision::Allow, Some(same), 3),
         ] {
             let asked = ask(1, JournalId::fresh());
-            let asked = approvals.ask(&asked).await.unwrap();
+            let asked = approvals.ask(&asked, None).await.unwrap();
             let answered = approvals.answer(asked.id, decision, standing, Some("ann"));
             answered.await.unwrap();
             assert_eq!(rules.list().await.unwrap().len(), expected);
@@ -199,7 +204,7 @@ async fn what_a_run_asked_is_withdrawn_when_it_ends_without_an_answer() {
         ] {
             let run = run(JournalId::fresh());
             journal.begin(&run).await.unwrap();
-            let asked = approvals.ask(&ask(1, run.id)).await.unwrap();
+            let asked = approvals.ask(&ask(1, run.id), None).await.unwrap();
             journal.finish(run.id, stop, &json!({})).await.unwrap();
             let now = approvals.get(asked.id).await.unwrap();
             assert_eq!(now.state, expected, "{stop:?}");

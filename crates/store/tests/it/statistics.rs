@@ -71,6 +71,7 @@ async fn turns_are_counted_by_the_time_they_began_in() {
             let start = turn(JournalId::fresh(), session("a"));
             store.turns().begin(&start, &[]).await.unwrap();
             let end = TurnEnd {
+                tainted: false,
                 calls: true,
                 stop,
                 ..end(&[], &[])

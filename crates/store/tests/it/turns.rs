@@ -196,6 +196,7 @@ async fn a_turn_ends_once_with_history_and_answer() {
         let changes = [send(session("a"), "答\0案")];
         let report = json!({"rounds": 1});
         let end = TurnEnd {
+            tainted: false,
             calls: true,
             report: &report,
             ..end(&messages, &changes)

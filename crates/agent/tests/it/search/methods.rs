@@ -53,8 +53,7 @@ fn only(names: &[&str]) -> Caller {
         grant: Arc::new(Grant {
             methods: Allowed::Only(names),
             budget: Budget::new(100, 100),
-            expires: None,
-            others: Arc::default(),
+            ..Grant::everything()
         }),
         ..caller()
     }

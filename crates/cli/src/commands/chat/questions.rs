@@ -211,6 +211,9 @@ fn described(approval: &ApprovalView) -> String {
         }
         None => text.push_str(&format!("\n  {}", argument(&approval.arguments))),
     }
+    if let Some(why) = &approval.reason {
+        text.push_str(&format!("\n  {}", visible(&why.to_string())));
+    }
     text.push_str(&format!(
         "\n  /approve {id} or /deny {id}; with the word always also from now on"
     ));

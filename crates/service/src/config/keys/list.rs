@@ -98,6 +98,13 @@ pub const KEYS: &[Key] = &[
                   continued when you answer.",
     },
     Key {
+        name: "approval.known_values",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Recipients, paths, commands and URLs that an AI may choose whatever it has read; \
+                  others it takes from what the person asking has said, or asks them first.",
+    },
+    Key {
         name: "journal.keep",
         shape: Shape::Number,
         default: "10000",

@@ -1,0 +1,46 @@
+//! Questions of the gate about values that strangers may have chosen: put to the person whose turn it is, in
+//! their chat and language, and answered there by them or by whoever administers.
+
+use callgate_contract::{BoxFuture, Caller, SessionKey, StrangeValue};
+use callgate_gate::Confirmer;
+use callgate_store::{Approver, StoreError, TurnStart};
+
+use crate::{Agent, TurnError, agent::WeakAgent, language::Language, texts};
+
+impl Confirmer for WeakAgent {
+    fn question(&self, caller: &Caller, strange: &StrangeValue, approval: i64) -> String {
+        let said = caller.grant.taint.first_said().unwrap_or_default();
+        texts::may_i(Language::of(&said), strange, approval)
+    }
+
+    fn deliver<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Some(agent) = self.upgrade() {
+                agent.deliver(session).await;
+            }
+        })
+    }
+}
+
+impl Agent {
+    /// Is it theirs to answer? A number that nobody knows is for the answer itself to refuse.
+    pub(crate) async fn may_answer(
+        &self,
+        approval: i64,
+        start: &TurnStart,
+    ) -> Result<bool, TurnError> {
+        if start.role.administers() {
+            return Ok(true);
+        }
+        match self.store().approvals().get(approval).await {
+            Ok(approval) => {
+                let ask = approval.ask;
+                Ok(ask.approver == Approver::Requester
+                    && ask.principal == start.principal
+                    && ask.session == start.session)
+            }
+            Err(StoreError::UnknownApproval(_)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
