@@ -57,6 +57,7 @@ mod server;
 mod serving;
 mod sessions;
 mod space;
+mod strange_values;
 mod surfaces;
 mod texts;
 mod tour;
