@@ -17,10 +17,11 @@ use callgate_plugins::{PluginOptions, Plugins, Source, environment::Environments
 use callgate_store::{Incoming, Sender};
 
 use crate::{
+    goals::{ASTRBOT_MESSAGE_RATIO, ASTRBOT_STEP, ASTRBOT_STEP_RATIO, Goal, NATIVE_STEP_RATIO},
     scene::Scene,
     stats::Samples,
     table::Table,
-    turns::{Caller, NullOutbox},
+    turns::{Caller, NullOutbox, agent, steps},
 };
 
 const PLUGINS: usize = 20;
@@ -72,11 +73,11 @@ struct Side {
 }
 
 impl Side {
-    fn report(&self, who: &'static str, table: &mut Table) {
+    fn report(&self, who: &'static str, goals: &'static [Goal], table: &mut Table) {
         let what = "message past 20 AstrBot plugins, answered";
         table.times(what, who, self.messages.clone(), &[]);
         let what = "tool loop, a step of 100 with an AstrBot tool";
-        table.times(what, who, self.steps.clone(), &[]);
+        table.times(what, who, self.steps.clone(), goals);
     }
 }
 
@@ -88,6 +89,10 @@ pub(crate) async fn measure(quick: bool, table: &mut Table) -> anyhow::Result<()
         table.note(format!("AstrBot was skipped: {error:#}"));
     }
     let mut sides = [Side::default(), Side::default()];
+    // The same loop with a method of ours, which waits for no worker.
+    let bare = Scene::new().await?;
+    let bare = (agent(bare.coder.clone(), Arc::new(Caller("pure"))), bare);
+    let mut native = Samples::default();
     for round in 1..=rounds {
         eprintln!("AstrBot's plugins, round {round} of {rounds}");
         for (calls, count) in [(0, messages), (STEPS, turns)] {
@@ -97,23 +102,39 @@ pub(crate) async fn measure(quick: bool, table: &mut Table) -> anyhow::Result<()
                 sides[1].add(calls, &theirs.messages(calls, count)?);
             }
         }
+        for turn in 0..turns {
+            let session = format!("bench:FriendMessage:native-{round}-{turn}");
+            native.push(steps(&bare.0, &session, STEPS).await?);
+        }
     }
     ours.plugins.shutdown().await;
     let [ours, others] = &sides;
-    ours.report("callgate, journaled", table);
+    ours.report("callgate, journaled", ASTRBOT_STEP, table);
     if theirs.is_ok() {
-        others.report("AstrBot 4.27", table);
-        for (what, one, other) in [
+        others.report("AstrBot 4.27", &[], table);
+        for (what, one, other, goals) in [
             (
                 "message, AstrBot / callgate",
                 &ours.messages,
                 &others.messages,
+                ASTRBOT_MESSAGE_RATIO,
             ),
-            ("step, AstrBot / callgate", &ours.steps, &others.steps),
+            (
+                "step, AstrBot / callgate",
+                &ours.steps,
+                &others.steps,
+                ASTRBOT_STEP_RATIO,
+            ),
+            (
+                "step with a native method, AstrBot / callgate",
+                &native,
+                &others.steps,
+                NATIVE_STEP_RATIO,
+            ),
         ] {
             let median = |samples: &Samples| samples.percentile(50.0).unwrap_or(f64::NAN);
             let ratio = median(other) / median(one).max(1e-9);
-            table.number(what, "ratio of p50", (ratio, "x"), &[]);
+            table.number(what, "ratio of p50", (ratio, "x"), goals);
         }
     }
     Ok(())

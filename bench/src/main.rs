@@ -10,6 +10,7 @@
 
 mod astrbot;
 mod calls;
+mod durable;
 mod flood;
 mod goals;
 mod load;

@@ -8,6 +8,7 @@ use callgate_contract::{BoxFuture, Mode, Model, ModelError, ModelRequest, ModelS
 use callgate_models::{ModelSettings, Remote};
 
 use crate::{
+    goals::{MESSAGE, MESSAGES_AT_ONCE},
     scene::Scene,
     stats::Samples,
     table::Table,
@@ -68,13 +69,17 @@ impl Messages {
         for (rates, who) in [self.here, self.http].into_iter().zip(who) {
             for (conversations, rate) in CONVERSATIONS.into_iter().zip(rates) {
                 let what = format!("messages answered, {conversations} conversations");
-                table.number(what, who, (rate, "per s"), &[]);
+                let goals = match (conversations, who) {
+                    (50, "in-process model, journaled") => MESSAGES_AT_ONCE,
+                    _ => &[],
+                };
+                table.number(what, who, (rate, "per s"), goals);
             }
         }
         let what = format!("one conversation of {MESSAGES}, the first {EDGE}");
-        table.times(what, "in-process model, journaled", self.first, &[]);
+        table.times(what, "in-process model, journaled", self.first, MESSAGE);
         let what = format!("one conversation of {MESSAGES}, the last {EDGE}");
-        table.times(what, "in-process model, journaled", self.last, &[]);
+        table.times(what, "in-process model, journaled", self.last, MESSAGE);
     }
 }
 

@@ -11,7 +11,12 @@ use anyhow::{Context, ensure};
 
 use self::load::LoadResult;
 pub(crate) use self::server::serve;
-use crate::{remote::Server, stats::Samples, table::Table};
+use crate::{
+    goals::{COMPLETIONS, COMPLETIONS_RATIO, Goal},
+    remote::Server,
+    stats::Samples,
+    table::Table,
+};
 
 /// Clients, and whether answers come in chunks.
 const LOADS: [(usize, bool); 4] = [(1, false), (1, true), (50, false), (50, true)];
@@ -36,7 +41,7 @@ impl Side {
         self.samples[place].count() as f64 / self.wall[place].as_secs_f64().max(1e-9)
     }
 
-    fn report(&self, who: &'static str, table: &mut Table) {
+    fn report(&self, who: &'static str, goals: &'static [Goal], table: &mut Table) {
         for (place, (clients, chunks)) in LOADS.into_iter().enumerate() {
             let how = if chunks { "in chunks" } else { "whole" };
             let what = format!("chat completion {how}, {clients} clients");
@@ -44,7 +49,8 @@ impl Side {
             let cost = self.cpu[place].as_secs_f64() * 1e6 / count;
             table.times(what.clone(), who, self.samples[place].clone(), &[]);
             let rate = (self.rate(place), "per s");
-            table.number(format!("{what}, rate"), who, rate, &[]);
+            let goals = if place == MANY { goals } else { &[] };
+            table.number(format!("{what}, rate"), who, rate, goals);
             table.number(format!("{what}, server CPU"), who, (cost, "us"), &[]);
         }
     }
@@ -76,12 +82,12 @@ pub(crate) async fn measure(quick: bool, table: &mut Table) -> anyhow::Result<()
         }
     }
     let [ours, others] = sides;
-    ours.report("callgate, journaled", table);
+    ours.report("callgate, journaled", COMPLETIONS, table);
     if theirs.is_ok() {
-        others.report("LiteLLM proxy, mock model", table);
+        others.report("LiteLLM proxy, mock model", &[], table);
         let ratio = ours.rate(MANY) / others.rate(MANY).max(1e-9);
         let what = "chat completions, callgate / LiteLLM, 50 clients";
-        table.number(what, "ratio of rates", (ratio, "x"), &[]);
+        table.number(what, "ratio of rates", (ratio, "x"), COMPLETIONS_RATIO);
     }
     Ok(())
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    astrbot, calls::Calls, load::Load, messages::Messages, openai, peer::HttpPeer, plugins,
-    process, remote, scene::Scene, starts::Starts, table::Table, ten, turns::Turns,
+    astrbot, calls::Calls, durable, load::Load, messages::Messages, openai, peer::HttpPeer,
+    plugins, process, remote, scene::Scene, starts::Starts, table::Table, ten, turns::Turns,
 };
 
 struct Size {
@@ -96,6 +96,7 @@ async fn agent(scene: Arc<Scene>, quick: bool, table: &mut Table) -> anyhow::Res
     Messages::measure(&scene, quick).await?.report(table);
     ten::report(&scene, table).await?;
     drop(scene);
+    durable::measure(quick, table).await?;
     process::report(quick, table)
 }
 

@@ -11,7 +11,7 @@ use callgate_contract::{
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_sandbox::{Jail, JailOptions, find_python};
-use callgate_store::{Store, StoreOptions};
+use callgate_store::{Durability, Store, StoreOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -41,8 +41,16 @@ async fn echo(_call: Call, text: Text) -> Result<String, MethodError> {
 
 impl Scene {
     pub(crate) async fn new() -> anyhow::Result<Scene> {
+        Scene::durable(Durability::default()).await
+    }
+
+    pub(crate) async fn durable(durability: Durability) -> anyhow::Result<Scene> {
         let home = TempDir::with_prefix("callgate-bench-")?;
-        let store = Store::open(StoreOptions::new(home.path())).await?;
+        let options = StoreOptions {
+            durability,
+            ..StoreOptions::new(home.path())
+        };
+        let store = Store::open(options).await?;
         let gate = Gate::new(store.clone(), GatePolicy::default());
         for (name, effect) in [("pure", Effect::Pure), ("effectful", Effect::Effectful)] {
             gate.register(Arc::new(method(name, Kind::Tool, echo).effect(effect)))?;

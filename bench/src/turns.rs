@@ -171,7 +171,7 @@ impl Turns {
 }
 
 /// The time of one call with the round that asked for it.
-async fn steps(agent: &Agent, session: &str, calls: usize) -> anyhow::Result<Duration> {
+pub(crate) async fn steps(agent: &Agent, session: &str, calls: usize) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let report = message(agent, session, calls.to_string(), Mode::Tools).await?;
     ensure!(report.calls == calls as u64, "{report:?}");
