@@ -21,6 +21,7 @@ mod follow;
 mod history;
 mod host;
 mod language;
+mod limits;
 mod nested;
 mod parts;
 pub mod prompt;

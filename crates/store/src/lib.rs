@@ -91,7 +91,7 @@ pub use rooms::{
 };
 pub use rules::{AnswerBounds, Rules, Standing, StoredRule};
 pub use sessions::{Session, Sessions};
-pub use settings::{Ban, SessionSettings, Settings, Versioned};
+pub use settings::{SessionSettings, Settings, Versioned};
 pub use shared::KeptRequest;
 pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, TimerState, Timers};
 pub use turns::{
