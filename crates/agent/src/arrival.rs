@@ -143,8 +143,8 @@ impl Agent {
         role: Role,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
-        self.run_command(command, row, role, watch).await?;
-        if self.is_heard(&row.session, &row.parts) {
+        let obeyed = self.run_command(command, row, role, watch).await?;
+        if obeyed && self.is_heard(&row.session, &row.parts) {
             let wake = self.wake(row).await?;
             self.offer(row, role, wake, true).await;
         }
@@ -216,6 +216,12 @@ impl Agent {
     ) -> Result<Option<Arrived>, TurnError> {
         let wake = self.wake(row).await?;
         let wanted = wake.wanted;
+        // Nobody looks at what nobody would answer.
+        if (wanted || offered && !wake.barred)
+            && let Some(refusal) = self.refusal_of(row, role).await?
+        {
+            return self.refuse(row, role, refusal, wanted).await.map(Some);
+        }
         let verdict = if offered && !wake.barred {
             let verdict = self.offer(row, role, wake, false).await;
             self.sessions().wishes.answered(row.id).await;
@@ -233,6 +239,7 @@ impl Agent {
                 _ if is_left && !offered => Ok(()),
                 _ if is_left => log.release(row).await,
                 Verdict::Hide => log.hide(id).await,
+                Verdict::Taken if offered => log.answered_by_listener(id).await,
                 _ if offered => log.dealt_with(id).await,
                 _ => log.dismiss(&[id]).await,
             };

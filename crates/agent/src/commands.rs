@@ -1,7 +1,8 @@
 //! Chat commands. A command is a turn without rounds: stored, answered once, never part of a
 //! conversation.
 
-mod ban;
+mod choose;
+mod limit;
 mod why;
 
 use std::time::Duration;
@@ -16,22 +17,22 @@ use callgate_store::{
 };
 use serde_json::json;
 
-use self::ban::BanArguments;
+use self::limit::{BanArguments, LimitArguments};
 use crate::{
     Agent, TurnError, Watch, amount, compact::Asker, history::text_of, language::Language,
     session::ClaimGuard, texts, turn::TurnPlan,
 };
 
 /// Every command there is: what is not here is none of ours.
-pub const COMMANDS: [&str; 13] = [
+pub const COMMANDS: [&str; 14] = [
     "help", "new", "reset", "compact", "stop", "persona", "model", "stats", "why", "approve",
-    "deny", "ban", "unban",
+    "deny", "ban", "unban", "limit",
 ];
 
 /// Newest rows among which the person's own tell their language.
 const NEWEST: u32 = 50;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
     Help,
     New,
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Ban(BanArguments),
     /// The account.
     Unban(Option<String>),
+    Limit(LimitArguments),
     Answer {
         id: Option<i64>,
         decision: Decision,
@@ -77,6 +79,7 @@ impl Command {
             "why" => Command::Why,
             "ban" => Command::Ban(BanArguments::read(&rest)),
             "unban" => Command::Unban(argument()),
+            "limit" => Command::Limit(LimitArguments::read(&rest)),
             "approve" => answer(Decision::Allow),
             "deny" => answer(Decision::Deny),
             _ => return None,
@@ -94,6 +97,7 @@ impl Command {
                 | Command::Why
                 | Command::Ban(_)
                 | Command::Unban(_)
+                | Command::Limit(_)
         )
     }
 
@@ -104,6 +108,7 @@ impl Command {
             Command::Persona(name) | Command::Model(name) => name.is_some(),
             Command::Help | Command::Stop | Command::Stats | Command::Why => false,
             Command::Answer { .. } | Command::Ban(_) | Command::Unban(_) => false,
+            Command::Limit(_) => false,
         }
     }
 
@@ -112,32 +117,40 @@ impl Command {
         match self {
             Command::Help | Command::Stop | Command::Stats | Command::Reset => true,
             Command::Persona(_) | Command::Model(_) | Command::Why => true,
-            Command::Ban(_) | Command::Unban(_) => true,
+            Command::Ban(_) | Command::Unban(_) | Command::Limit(_) => true,
             Command::New | Command::Compact | Command::Answer { .. } => false,
         }
     }
 }
 
 impl Agent {
+    /// False where whoever gave it is beyond a limit. To stop is always allowed.
     pub(crate) async fn run_command(
         &self,
         command: Command,
         row: &LogRow,
         role: Role,
         watch: Watch,
-    ) -> Result<(), TurnError> {
-        if self.is_banned(row, role).await? {
-            self.store().log().dismiss(&[row.id]).await?;
-            return Ok(());
+    ) -> Result<bool, TurnError> {
+        if command != Command::Stop
+            && let Some(refusal) = self.refusal_of(row, role).await?
+        {
+            self.refuse(row, role, refusal, true).await?;
+            return Ok(false);
         }
         let (start, claim) = self.begin_command(row, role).await?;
-        claim.ends_with(self.finish_command(command, &start, watch).await)
+        claim.ends_with(self.finish_command(command, &start, watch).await)?;
+        Ok(true)
     }
 
     /// After a crash that came between a command and its answer.
     pub(crate) async fn run_command_again(&self, start: &TurnStart) -> Result<(), TurnError> {
         let claim = self.claim_turn(&start.session, start.id);
-        let text = TurnPlan::of(start).command.unwrap_or_default();
+        let plan = TurnPlan::of(start);
+        if let Some(refusal) = plan.refusal {
+            return claim.ends_with(self.reply(start, refusal).await);
+        }
+        let text = plan.command.unwrap_or_default();
         claim.ends_with(match Command::read(&[Part::text(text.as_str())]) {
             Some(command) if command.is_idempotent() => {
                 self.finish_command(command, start, Watch::default()).await
@@ -146,11 +159,24 @@ impl Agent {
         })
     }
 
-    /// A turn without rounds, which takes the row.
     pub(crate) async fn begin_command(
         &self,
         row: &LogRow,
         role: Role,
+    ) -> Result<(TurnStart, ClaimGuard), TurnError> {
+        let plan = TurnPlan {
+            command: Some(text_of(&row.parts)),
+            ..TurnPlan::default()
+        };
+        self.begin_without_rounds(row, role, &plan).await
+    }
+
+    /// A turn without rounds, which takes the row.
+    pub(crate) async fn begin_without_rounds(
+        &self,
+        row: &LogRow,
+        role: Role,
+        plan: &TurnPlan,
     ) -> Result<(TurnStart, ClaimGuard), TurnError> {
         let start = TurnStart {
             id: JournalId::fresh(),
@@ -164,11 +190,7 @@ impl Agent {
             allowed: Allowed::Only(Vec::new()),
             parent: None,
             depth: 0,
-            plan: TurnPlan {
-                command: Some(text_of(&row.parts)),
-                ..TurnPlan::default()
-            }
-            .to_json(),
+            plan: plan.to_json(),
         };
         let claim = self.claim_turn(&start.session, start.id);
         self.store().turns().begin(&start, &[row.id]).await?;
@@ -228,6 +250,7 @@ impl Agent {
                 // Which one is still to be said.
                 Command::Answer { .. } => true,
                 Command::Ban(_) | Command::Unban(_) => false,
+                Command::Limit(arguments) => *arguments == LimitArguments::List,
                 Command::Stop if is_shared => {
                     !self.is_answering(session) || self.is_answering_to(session, &start.principal)
                 }
@@ -318,7 +341,8 @@ impl Agent {
                 Ok(texts::cost(language, &cost))
             }
             Command::Why => self.why(start, language).await,
-            Command::Ban(arguments) => self.ban(session, arguments, language).await,
+            Command::Ban(arguments) => self.ban(start, arguments, language).await,
+            Command::Limit(arguments) => self.limit(start, arguments, language).await,
             Command::Unban(account) => self.unban(session, account, language).await,
             Command::Answer { id: None, .. } => Ok(texts::which_approval(language).into()),
             Command::Answer {
@@ -339,54 +363,5 @@ impl Agent {
         for listener in self.listeners(Points::RESET) {
             listener.reset(session).await;
         }
-    }
-
-    async fn choose_persona(
-        &self,
-        session: &SessionKey,
-        name: Option<String>,
-        language: Language,
-    ) -> Result<String, TurnError> {
-        let personas = self.store().personas();
-        let Some(name) = name else {
-            let now = personas.default(Some(session)).await?.name;
-            let all: Vec<String> = personas.list().await?.into_iter().map(|p| p.name).collect();
-            return Ok(texts::persona_is(language, &now, &all));
-        };
-        if name != "default" {
-            personas.get(&name).await?;
-        }
-        let chosen = (name != "default").then(|| name.clone());
-        let settings = self.store().settings();
-        settings
-            .change_session(session, |settings| settings.persona = chosen)
-            .await?;
-        Ok(texts::persona_chosen(language, &name))
-    }
-
-    async fn choose_model(
-        &self,
-        session: &SessionKey,
-        id: Option<String>,
-        language: Language,
-    ) -> Result<String, TurnError> {
-        let settings = self.store().settings();
-        let ids = || {
-            let all = self.models().all().iter().map(|model| model.id.as_str());
-            all.collect::<Vec<_>>().join(", ")
-        };
-        let Some(id) = id else {
-            let choice = settings.session(session).await?.value.model;
-            let now = &self.models().choose(choice.as_deref()).id;
-            return Ok(texts::model_is(language, now, &ids()));
-        };
-        if self.models().get(&id).is_none() {
-            return Ok(texts::no_model(language, &id, &ids()));
-        }
-        let chosen = Some(id.clone());
-        settings
-            .change_session(session, |settings| settings.model = chosen)
-            .await?;
-        Ok(texts::model_chosen(language, &id))
     }
 }

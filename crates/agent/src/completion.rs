@@ -8,13 +8,15 @@ use callgate_contract::{
     Allowed, Cancel, FinishReason, JournalId, Mode, ModelError, ModelMessage, ModelRequest, Part,
     Principal, Role, SessionKey, ToolCall, ToolChoice, TurnStop, Usage,
 };
-use callgate_store::{Persona, StoreError, Surroundings, Turn};
+use callgate_store::{CountedMessages, Persona, StoreError, Surroundings, Turn};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
     Agent, Override, Parent, TurnAsk, TurnError, Watch,
+    language::Language,
+    limits::Asking,
     turn::{Returned, SessionContext, Speakers, Told, TurnOptions},
 };
 
@@ -75,6 +77,24 @@ pub struct Completed {
     pub model: String,
 }
 
+impl Completed {
+    /// No model was asked.
+    fn refused(asked: &Completion, text: String) -> Self {
+        Completed {
+            turn: asked.id,
+            stop: TurnStop::Budget,
+            text,
+            failure: None,
+            calls: Vec::new(),
+            media: Vec::new(),
+            finish: FinishReason::Stop,
+            usage: None,
+            rounds: 0,
+            model: asked.model.clone(),
+        }
+    }
+}
+
 /// A past answer, as a later request goes on from it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Exchange {
@@ -100,6 +120,19 @@ pub struct Stored {
 impl Agent {
     /// Answers. A turn that was begun comes to its recorded end, whatever becomes of the asker.
     pub async fn complete(&self, asked: Completion) -> Result<Completed, TurnError> {
+        if asked.parent.is_none() {
+            let who = Asking {
+                session: &asked.session,
+                role: asked.role,
+                principal: &asked.principal,
+                at: Timestamp::now(),
+            };
+            let requests = CountedMessages::TurnsOf(&asked.session);
+            let refusal = self.refusal(who, requests, Language::default()).await?;
+            if let Some(refusal) = refusal {
+                return Ok(Completed::refused(&asked, refusal.text));
+            }
+        }
         let raw = asked.methods == Allowed::Only(Vec::new());
         let mode = self.mode_of(&asked).await?;
         let ask = TurnAsk {

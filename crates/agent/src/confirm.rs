@@ -1,16 +1,17 @@
-//! Questions of the gate about values that strangers may have chosen: put to the person whose turn it is, in
-//! their chat and language, and answered there by them or by whoever administers.
+//! Questions of the gate that are for the person whose turn it is: about values that strangers may have chosen,
+//! and where a rule says so. Put to them in their chat and language, and answered there by them or by whoever
+//! administers.
 
-use callgate_contract::{BoxFuture, Caller, SessionKey, StrangeValue};
+use callgate_contract::{BoxFuture, Caller, SessionKey};
 use callgate_gate::Confirmer;
-use callgate_store::{Approver, StoreError, TurnStart};
+use callgate_store::{Approver, Ask, StoreError, TurnStart};
 
 use crate::{Agent, TurnError, agent::WeakAgent, language::Language, texts};
 
 impl Confirmer for WeakAgent {
-    fn question(&self, caller: &Caller, strange: &StrangeValue, approval: i64) -> String {
+    fn question(&self, caller: &Caller, ask: &Ask, approval: i64) -> String {
         let said = caller.grant.taint.first_said().unwrap_or_default();
-        texts::may_i(Language::of(&said), strange, approval)
+        texts::may_i(Language::of(&said), ask, approval)
     }
 
     fn deliver<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, ()> {

@@ -22,6 +22,7 @@ mod follow;
 mod history;
 mod host;
 mod language;
+mod limits;
 mod nested;
 mod parts;
 pub mod prompt;

@@ -41,6 +41,8 @@ pub struct Sessions {
     pub(crate) histories: Histories,
     pub(crate) under_way: UnderWay,
     pub(crate) holds: Holds,
+    /// Held while it is found out whether somebody has heard that they are limited, and they are told.
+    pub(crate) refusing: tokio::sync::Mutex<()>,
     resuming: Semaphore,
     /// Sessions in which an earlier process left a turn; known once somebody has looked. A mutex held
     /// for a look.
@@ -55,6 +57,7 @@ impl Default for Sessions {
             histories: Histories::default(),
             under_way: UnderWay::default(),
             holds: Holds::default(),
+            refusing: tokio::sync::Mutex::default(),
             resuming: Semaphore::new(SIDE_BY_SIDE),
             left: OnceCell::new(),
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callgate_contract::Limit;
 use serde::{Deserialize, Serialize};
 
 use crate::AnswerWhen;
@@ -23,6 +24,8 @@ pub struct AgentSettings {
     /// Messages that arrive within this time are answered together.
     pub debounce: Duration,
     pub budgets: Budgets,
+    /// How much people may ask for, besides what the store keeps.
+    pub limits: Vec<Limit>,
     /// When to answer, where a session has no rule of its own.
     pub answer: AnswerWhen,
     /// Whose word counts as the operator's.
@@ -45,6 +48,7 @@ impl Default for AgentSettings {
             history_tokens: 32_000,
             debounce: Duration::from_millis(600),
             budgets: Budgets::default(),
+            limits: Vec::new(),
             answer: AnswerWhen::default(),
             administrators: Vec::new(),
             known_values: Vec::new(),

@@ -16,15 +16,17 @@ use std::{
 };
 
 use callgate_contract::{
-    Caller, Cancel, ConversationId, Models, NamedModel, Payer, Principal, SessionKey, Usage,
+    Caller, Cancel, ConversationId, Models, NamedModel, Payer, Period, Principal, SessionKey, Usage,
 };
-use callgate_store::{Charge, Expense, Scope};
-use jiff::{Timestamp, tz::TimeZone};
+use callgate_store::{Charge, Counted, Expense, Scope};
+use jiff::Timestamp;
 
 use crate::{
     Agent, TurnError,
     language::Language,
+    limits::Asking,
     settings::{Allowance, Budgets},
+    texts::BudgetKey,
 };
 use holds::Held;
 pub(crate) use holds::Holds;
@@ -71,37 +73,43 @@ impl Spender {
     /// Each with whose it is, and what can be done about it.
     fn limits(&self, agent: &Agent) -> Vec<Limit<'_>> {
         let budgets = agent.settings().budgets.clone();
-        let since = midnight();
+        let everybody = Counted::everybody(Period::Day.start(Timestamp::now()));
         let (principal, session, language) = (&self.principal, &self.session, self.language);
         let mut limits = vec![
             Limit {
-                key: "user_day",
+                key: BudgetKey::Setting("user_day"),
                 language,
-                scope: Scope::User { principal, since },
+                scope: Scope::Of(Counted {
+                    principal: Some(principal),
+                    ..everybody
+                }),
                 allowance: budgets.user_day,
             },
             Limit {
-                key: "session_day",
+                key: BudgetKey::Setting("session_day"),
                 language,
-                scope: Scope::Session { session, since },
+                scope: Scope::Of(Counted {
+                    session: Some(session),
+                    ..everybody
+                }),
                 allowance: budgets.session_day,
             },
             Limit {
-                key: "day",
+                key: BudgetKey::Setting("day"),
                 language,
-                scope: Scope::Everyone { since },
+                scope: Scope::Of(everybody),
                 allowance: budgets.day,
             },
         ];
         limits.extend(self.conversation.map(|id| Limit {
-            key: "conversation",
+            key: BudgetKey::Setting("conversation"),
             language,
             scope: Scope::Conversation(id),
             allowance: budgets.conversation,
         }));
         // Of a sub-agent the turn that began it all: its limits hold for the whole tree.
         limits.extend(self.payer.root.map(|turn| Limit {
-            key: "turn",
+            key: BudgetKey::Setting("turn"),
             language,
             scope: Scope::Turn(turn),
             allowance: budgets.turn,
@@ -119,7 +127,31 @@ impl Agent {
         model: &NamedModel,
         need: impl FnOnce() -> Need,
     ) -> Result<Admission, TurnError> {
+        let who = Asking {
+            session: &spender.session,
+            // A turn may have less than its person, whose limits these are.
+            role: self.role_of(&spender.principal),
+            principal: &spender.principal,
+            at: Timestamp::now(),
+        };
+        let held = self.limits_on(who).await?;
+        if let Some(ban) = self.ban_among(&held, spender.language) {
+            return Ok(Err(ban.text));
+        }
         let mut limits = spender.limits(self);
+        limits.extend(held.iter().map(|one| Limit {
+            key: BudgetKey::Limit {
+                per: one.limit.per,
+                together: one.limit.together,
+            },
+            language: spender.language,
+            scope: Scope::Of(one.counted(&spender.principal)),
+            allowance: Allowance {
+                tokens: one.limit.tokens,
+                money: one.limit.millionths(),
+                ..Allowance::default()
+            },
+        }));
         limits.retain(|limit| limit.allowance != Allowance::default());
         if limits.is_empty() {
             return Ok(Ok(None));
@@ -224,12 +256,6 @@ pub fn amount(millionths: u64) -> String {
             format!("{}.{:04}", rounded / 10_000, rounded % 10_000)
         }
     }
-}
-
-fn midnight() -> Timestamp {
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let midnight = today.to_zoned(TimeZone::UTC);
-    midnight.map_or(Timestamp::UNIX_EPOCH, |midnight| midnight.timestamp())
 }
 
 #[cfg(test)]

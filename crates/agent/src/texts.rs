@@ -4,13 +4,14 @@ mod budgets;
 mod commands;
 mod confirming;
 mod explaining;
+mod limits;
 
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{Method, ModelError, Stop};
 use callgate_gate::CallError;
 
-pub(crate) use self::{budgets::*, commands::*, confirming::*, explaining::*};
+pub(crate) use self::{budgets::*, commands::*, confirming::*, explaining::*, limits::*};
 use crate::language::Language::{self, Chinese, English};
 
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \

@@ -102,8 +102,7 @@ impl Agent {
         });
         let when = own.as_ref().unwrap_or(&self.settings().answer);
         let mut wake = when.wake(row, chance()?);
-        let banned = self.is_banned(row, self.role_at_arrival(row)).await?;
-        wake.barred |= settings.muted || row.hidden || banned;
+        wake.barred |= settings.muted || row.hidden;
         wake.wanted &= !wake.barred;
         Ok(wake)
     }

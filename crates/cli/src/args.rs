@@ -2,6 +2,7 @@
 //! prints, and shows lines to copy.
 
 mod cost;
+mod limit;
 mod model;
 mod plugin;
 mod rule;
@@ -11,10 +12,12 @@ use std::path::PathBuf;
 
 use callgate_contract::SessionKey;
 use clap::{Args, Parser, Subcommand};
+use serde::de::DeserializeOwned;
 
 use crate::logs::Format;
 
 pub use cost::Cost;
+pub use limit::{LimitArguments, LimitCommand};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
 pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
@@ -95,6 +98,7 @@ pub enum Command {
     Methods(Methods),
     Approval(ApprovalArguments),
     Rule(RuleArguments),
+    Limit(LimitArguments),
     Sandbox(SandboxArguments),
     Doctor(Doctor),
     Demo(Demo),
@@ -354,4 +358,9 @@ pub enum ClientCommand {
         /// The id `callgate client list` shows
         id: String,
     },
+}
+
+/// A word of the contract, as JSON writes it too.
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(serde_json::Value::from(text)).map_err(|error| error.to_string())
 }

@@ -8,6 +8,7 @@ mod cost;
 mod demo;
 pub mod doctor;
 mod key;
+mod limit;
 mod mcp;
 mod methods;
 mod model;
@@ -53,6 +54,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Methods(methods) => methods::perform(&common, methods).await,
         Command::Approval(approval) => approval::perform(&common, approval).await,
         Command::Rule(rule) => rule::perform(&common, rule).await,
+        Command::Limit(limit) => limit::perform(&common, limit).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

@@ -41,6 +41,7 @@ fn hint_text(hint: &Hint) -> String {
         Hint::Text(text) => text.clone(),
         Hint::List(listing) => match listing {
             Listing::Approvals => "see what waits for an answer with `callgate approval list`",
+            Listing::Limits => "see the limits with `callgate limit list`",
             Listing::Rules => "see the rules with `callgate rule list`, standing answers with `callgate approval rules`",
             Listing::Clients => "see the clients with `callgate client list`",
             Listing::Keys => "see the keys with `callgate key list`",

@@ -4,6 +4,7 @@
 mod caller;
 pub mod codec;
 pub mod frame;
+mod limit;
 mod listener;
 mod media;
 mod message;
@@ -15,6 +16,7 @@ mod principal;
 mod progress;
 mod provenance;
 mod run;
+mod selector;
 mod session;
 mod spec;
 mod taint;
@@ -23,6 +25,7 @@ mod turn;
 mod value;
 
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Surface};
+pub use limit::{InvalidLimit, Limit, Period};
 pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
 pub use media::media_type;
 pub use message::{Change, Message, Outbox, Part};

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Caller, Effect, Kind, MethodInfo, Principal, Role, SessionKey};
+use crate::{Caller, Effect, Kind, MethodInfo, Principal, Role, SessionKey, selector::Selector};
 
 /// What a rule says. From the least to the most that it holds back.
 #[derive(
@@ -12,10 +12,19 @@ use crate::{Caller, Effect, Kind, MethodInfo, Principal, Role, SessionKey};
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
     Allow,
+    /// Whoever it is called for is asked before the call, in their chat.
+    Confirm,
     /// The operator is asked before the call.
     Ask,
     /// The method is not there: nobody is offered it, and a call is refused.
     Deny,
+}
+
+impl Permission {
+    /// Does a call wait for somebody's word?
+    pub fn waits(self) -> bool {
+        matches!(self, Permission::Confirm | Permission::Ask)
+    }
 }
 
 /// What is left out matches everybody and everything.
@@ -101,18 +110,14 @@ impl Rule {
 
     /// Is it about this principal, who acts or has spoken there, whatever is called?
     pub fn is_about(&self, caller: &Caller, principal: &Principal) -> bool {
-        let Caller { session, role, .. } = caller;
-        let is_key = |key: &String| matches!(principal, Principal::Key(id) if id == key);
-        self.platform
-            .as_ref()
-            .is_none_or(|platform| platform == session.platform())
-            && self.group.as_ref().is_none_or(|group| group == session)
-            && self.role.is_none_or(|of| of == *role)
-            && self
-                .person
-                .as_ref()
-                .is_none_or(|person| person == principal)
-            && self.key.as_ref().is_none_or(is_key)
+        let selector = Selector {
+            platform: self.platform.as_deref(),
+            group: self.group.as_ref(),
+            role: self.role,
+            person: self.person.as_ref(),
+            key: self.key.as_deref(),
+        };
+        selector.matches(&caller.session, caller.role, principal)
     }
 
     /// Is it about this method, whoever calls? `is_called` says whether a name is one of the method's.

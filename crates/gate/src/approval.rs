@@ -65,20 +65,25 @@ impl Gate {
         match (decided, &strange) {
             (Permission::Allow, None) => return Ok(()),
             (Permission::Deny, _) => return Err(denied()),
-            (Permission::Allow | Permission::Ask, _) => {}
+            (Permission::Allow | Permission::Confirm | Permission::Ask, _) => {}
         }
         let arguments = view(&written::labelled(arguments), Purpose::Read).unwrap_or_default();
         let arguments = read_back(&arguments);
-        let strange = match (rights.settled(entry, Some(&arguments)), strange) {
+        let (approver, strange) = match (rights.settled(entry, Some(&arguments)), strange) {
             (Some(Permission::Deny), _) => return Err(denied()),
             (Some(Permission::Allow), None) => return Ok(()),
             (Some(Permission::Allow), Some(strange)) => match rights.confirmed(entry, &arguments) {
                 Some(Permission::Allow) => return Ok(()),
                 Some(Permission::Deny) => return Err(denied()),
-                Some(Permission::Ask) | None => Some(strange),
+                Some(Permission::Confirm | Permission::Ask) | None => {
+                    (Approver::Requester, Some(strange))
+                }
             },
-            // Whoever answers sees the value.
-            (Some(Permission::Ask) | None, _) => None,
+            (Some(Permission::Confirm | Permission::Ask) | None, strange) => match decided {
+                Permission::Confirm => (Approver::Requester, strange),
+                // They see the value.
+                _ => (Approver::Operator, None),
+            },
         };
 
         let approvals = self.store().approvals();
@@ -90,18 +95,14 @@ impl Gate {
             method: entry.full_name.clone(),
             schema: entry.schema().to_owned(),
             arguments,
-            approver: match strange {
-                Some(_) => Approver::Requester,
-                None => Approver::Operator,
-            },
-            reason: strange.clone(),
+            approver,
+            reason: strange,
         };
-        let confirmer = self.confirmer().filter(|_| strange.is_some());
-        let question = confirmer.clone().zip(strange).map(|(confirmer, strange)| {
-            let caller = caller.clone();
-            let question: Question =
-                Box::new(move |number| confirmer.question(&caller, &strange, number));
-            question
+        let is_theirs = approver == Approver::Requester;
+        let confirmer = self.confirmer().filter(|_| is_theirs);
+        let question = confirmer.clone().map(|confirmer| -> Question {
+            let (caller, ask) = (caller.clone(), ask.clone());
+            Box::new(move |number| confirmer.question(&caller, &ask, number))
         });
         let until = Instant::now() + self.policy().approval_wait;
         let mut answers = self.answers().subscribe();

@@ -76,7 +76,7 @@ impl Policy {
 
     /// Is anybody asked before this method?
     pub(crate) fn asks_somebody(&self, entry: &Entry) -> bool {
-        let mut asking = self.rules.iter().filter(|it| it.then == Permission::Ask);
+        let mut asking = self.rules.iter().filter(|it| it.then.waits());
         entry.method.needs_approval() || asking.any(|rule| covers(rule, entry))
     }
 }
@@ -91,7 +91,7 @@ impl CallerPolicy<'_> {
     /// What standing answers leave of what would be asked; `None` where somebody is asked still.
     pub(crate) fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
         let decided = self.0.iter().map(|one| one.decide(entry, arguments));
-        decided.max().filter(|decided| *decided != Permission::Ask)
+        decided.max().filter(|decided| !decided.waits())
     }
 }
 
@@ -116,10 +116,10 @@ impl PrincipalPolicy<'_> {
         if entry.method.needs_approval() {
             decided = decided.max(Permission::Ask);
         }
-        match decided {
-            Permission::Ask => self.settled(entry, arguments).unwrap_or(decided),
-            decided => decided,
+        if decided.waits() {
+            return self.settled(entry, arguments).unwrap_or(decided);
         }
+        decided
     }
 
     /// The standing answer to what would be asked, for the method as it is now. Of several the newest

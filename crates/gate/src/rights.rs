@@ -22,7 +22,7 @@ impl Gate {
     /// nothing, and nobody is asked for it.
     pub fn is_passing(&self, caller: &Caller, name: &str) -> bool {
         let entry = self.resolve_for(caller, name);
-        let asks = |entry: &Entry| self.permission(caller, entry) == Permission::Ask;
+        let asks = |entry: &Entry| self.permission(caller, entry).waits();
         entry.is_none_or(|entry| entry.info().effect == Effect::Pure && !asks(&entry))
     }
 
@@ -168,7 +168,7 @@ impl Gate {
             Permission::Deny => Err(CallError::Denied {
                 method: name.clone(),
             }),
-            Permission::Allow | Permission::Ask => Ok(entry),
+            Permission::Allow | Permission::Confirm | Permission::Ask => Ok(entry),
         }
     }
 }

@@ -4,14 +4,14 @@
 use callgate_contract::{
     Arguments, BoxFuture, Caller, ResultTrust, SessionKey, StrangeValue, Surface, Taint, Value,
 };
-use callgate_store::RecordedCall;
+use callgate_store::{Ask, RecordedCall};
 
 use crate::{CallError, Gate, Outcome, registry::Entry};
 
 /// Puts a question to the person whose turn it is, in their chat.
 pub trait Confirmer: Send + Sync {
     /// In their language; `approval` is the number to answer by.
-    fn question(&self, caller: &Caller, strange: &StrangeValue, approval: i64) -> String;
+    fn question(&self, caller: &Caller, ask: &Ask, approval: i64) -> String;
 
     /// It is on its way; the call waits meanwhile.
     fn deliver<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, ()>;

@@ -11,6 +11,7 @@ mod events;
 mod files;
 mod input;
 mod keys;
+mod limits;
 mod logs;
 mod methods;
 mod models;
@@ -131,6 +132,7 @@ impl Api {
             turns::routes,
             events::routes,
             approvals::routes,
+            limits::routes,
             rules::routes,
             personas::routes,
             capsules::routes,

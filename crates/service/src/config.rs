@@ -4,6 +4,7 @@
 mod agent;
 mod edit;
 pub mod keys;
+mod limits;
 pub mod mcp;
 mod models;
 mod remote;
@@ -16,7 +17,7 @@ use std::{
 };
 
 use callgate_builtins::fetch::{FetchPolicy, HostPattern};
-use callgate_contract::{Limits, Rule};
+use callgate_contract::{Limit, Limits, Rule};
 use callgate_gate::GatePolicy;
 use callgate_sandbox::{JailOptions, find_python};
 use callgate_store::{Durability, StoreOptions};
@@ -41,6 +42,7 @@ const FILE: &str = "callgate.toml";
 /// The sections that are lists.
 const MCP: &str = "mcp";
 const RULE: &str = "rule";
+const LIMIT: &str = "limit";
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -59,6 +61,7 @@ pub struct Config {
     pub remote: Remote,
     pub mcp: Vec<Mcp>,
     pub rule: Vec<Rule>,
+    pub limit: Vec<Limit>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -284,6 +287,10 @@ fn read_file(file: &Path) -> Result<Table, ServiceError> {
                 let hint = "docs/mcp.md shows how servers are written down";
                 ServiceError::refused(format!("[[mcp]] in {name}: {}", error.message()), hint)
             })?;
+            continue;
+        }
+        if section == LIMIT {
+            limits::check(content, &name.to_string())?;
             continue;
         }
         if section == RULE {

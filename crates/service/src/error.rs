@@ -144,6 +144,7 @@ impl fmt::Display for Hint {
 #[serde(rename_all = "snake_case")]
 pub enum Listing {
     Approvals,
+    Limits,
     Rules,
     Clients,
     Keys,
@@ -235,6 +236,7 @@ impl From<StoreError> for ServiceError {
         let text = error.to_string();
         match &error {
             E::UnknownApproval(_) => ServiceError::not_found(text, Listing::Approvals),
+            E::UnknownLimit(_) => ServiceError::not_found(text, Listing::Limits),
             E::UnknownRule(_) => ServiceError::not_found(text, Listing::Rules),
             E::UnknownKey(_) => ServiceError::not_found(text, Listing::Keys),
             E::UnknownPersona(_) => ServiceError::not_found(text, Listing::Personas),

@@ -10,6 +10,7 @@ mod doctor;
 mod files;
 mod jobs;
 mod keys;
+mod limits;
 mod logs;
 mod mcp_servers;
 mod messages;
@@ -53,6 +54,7 @@ pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
 pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
 pub use jobs::{GetJob, ListJobs};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
+pub use limits::{AddLimit, LimitView, ListLimits, RemoveLimit};
 pub use logs::ListLogs;
 pub use mcp_servers::ListMcpServers;
 pub use messages::{SendMessage, SendMessageResponse, SentMessage, TurnSummaryLine};
@@ -104,6 +106,9 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListRules>(),
     NamedOperation::of::<AddRule>(),
     NamedOperation::of::<RemoveRule>(),
+    NamedOperation::of::<ListLimits>(),
+    NamedOperation::of::<AddLimit>(),
+    NamedOperation::of::<RemoveLimit>(),
     NamedOperation::of::<ListConversations>(),
     NamedOperation::of::<CreateConversation>(),
     NamedOperation::of::<GetConversation>(),

@@ -56,7 +56,8 @@ CREATE TABLE log (
     mentioned BIGINT NOT NULL DEFAULT 0,
     -- Looked at and in need of no answer.
     dismissed BIGINT NOT NULL DEFAULT 0,
-    -- Listeners are dealing with it. Such a row counts as dismissed until they have spoken.
+    -- 1: listeners are dealing with it. Such a row counts as dismissed until they have spoken. 2: one of them
+    -- has answered it.
     offered BIGINT NOT NULL DEFAULT 0,
     -- The beginning of an answer that was stopped, or broke off.
     unfinished BIGINT NOT NULL DEFAULT 0,
@@ -80,6 +81,7 @@ CREATE INDEX log_by_journal ON log (journal) WHERE journal IS NOT NULL;
 CREATE INDEX log_unanswered ON log (session, id)
     WHERE role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0;
 CREATE INDEX log_offered ON log (id) WHERE offered = 1;
+CREATE INDEX log_by_sender ON log (sender, written_at) WHERE sender IS NOT NULL;
 
 -- Messages on their way out; delivered ones are gone.
 CREATE TABLE outbox (
@@ -319,6 +321,19 @@ CREATE TABLE rule (
     arguments TEXT NOT NULL,
     made_at BIGINT NOT NULL,
     made_by TEXT
+);
+
+-- How much somebody may ask for; a ban is a limit of no messages.
+CREATE TABLE person_limit (
+    id {id},
+    -- A JSON array: whom and what it bounds. There is one limit about the same.
+    about TEXT NOT NULL UNIQUE,
+    -- All of it, as JSON.
+    body TEXT NOT NULL,
+    -- From then on it no longer holds; NULL for good.
+    until BIGINT,
+    made_at BIGINT NOT NULL,
+    made_by TEXT NOT NULL
 );
 
 CREATE TABLE note (

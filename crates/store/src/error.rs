@@ -45,6 +45,8 @@ pub enum StoreError {
     AlreadyAnswered { id: i64, state: &'static str },
     #[error("no rule {0}")]
     UnknownRule(i64),
+    #[error("no limit {0}")]
+    UnknownLimit(i64),
     #[error("no key '{0}'")]
     UnknownKey(String),
     #[error("no client '{0}' has asked to be let in")]

@@ -11,6 +11,7 @@ mod clients;
 mod control;
 mod conversations;
 mod costs;
+mod counted;
 mod counts;
 mod crash;
 mod database;
@@ -23,6 +24,7 @@ mod journal;
 mod keys;
 mod leases;
 mod leftovers;
+mod limits;
 mod log;
 mod migrations;
 mod notes;
@@ -59,6 +61,7 @@ pub use conversations::{
     Surroundings,
 };
 pub use costs::{Charge, CostBy, CostLine, CostSum, Costs, Expense};
+pub use counted::Counted;
 pub use counts::StatementCounts;
 pub use crash::{CRASH_POINTS, crash_point};
 pub use database_error::DatabaseError;
@@ -71,6 +74,7 @@ pub use journal::{
 pub use keys::{Key, KeyHandle, Keys, Login, Logins, NewKey, new_key_text};
 pub use leases::{Lease, Leases};
 pub use leftovers::{LeftRow, Leftovers};
+pub use limits::{CountedMessages, Limits, StoredLimit, UseOf, Used};
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
 pub use open::{Durability, StoreOptions};
@@ -87,7 +91,7 @@ pub use rooms::{
 };
 pub use rules::{AnswerBounds, Rules, Standing, StoredRule};
 pub use sessions::{Session, Sessions};
-pub use settings::{Ban, SessionSettings, Settings, Versioned};
+pub use settings::{SessionSettings, Settings, Versioned};
 pub use shared::KeptRequest;
 pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, TimerState, Timers};
 pub use turns::{
@@ -121,6 +125,10 @@ impl Store {
 
     pub fn rules(&self) -> Rules<'_> {
         Rules(&self.database)
+    }
+
+    pub fn limits(&self) -> Limits<'_> {
+        Limits(&self.database)
     }
 
     pub fn notes(&self) -> Notes<'_> {

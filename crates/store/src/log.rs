@@ -305,6 +305,12 @@ impl Log<'_> {
         self.settle(&[id], update).await
     }
 
+    /// The same where one of them has answered it.
+    pub async fn answered_by_listener(&self, id: i64) -> Result<(), StoreError> {
+        let update = "UPDATE log SET offered = 2 WHERE id = ?1 AND offered = 1";
+        self.settle(&[id], update).await
+    }
+
     /// The row is kept out of prompts and never answered.
     pub async fn hide(&self, id: i64) -> Result<(), StoreError> {
         let update = "UPDATE log SET dismissed = 1, offered = 0, hidden = 1 WHERE id = ?1";

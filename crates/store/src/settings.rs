@@ -3,8 +3,7 @@
 
 mod cache;
 
-use callgate_contract::{Mode, Principal, SessionKey};
-use jiff::Timestamp;
+use callgate_contract::{Mode, SessionKey};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
 
@@ -30,24 +29,6 @@ pub struct SessionSettings {
     pub answer: Option<Json>,
     /// Messages are stored and never answered.
     pub muted: bool,
-    /// Whose messages are.
-    pub banned: Vec<Ban>,
-}
-
-/// Somebody whom nobody answers there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Ban {
-    #[schemars(with = "String")]
-    pub person: Principal,
-    /// For good where there is none.
-    #[schemars(with = "Option<String>")]
-    pub until: Option<Timestamp>,
-}
-
-impl Ban {
-    pub fn holds(&self, now: Timestamp) -> bool {
-        self.until.is_none_or(|until| now < until)
-    }
 }
 
 /// Settings with the number of changes they have seen.

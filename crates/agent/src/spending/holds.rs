@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use callgate_store::Scope;
+use callgate_store::{Counted, Scope};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, futures::Notified};
 
@@ -76,9 +76,16 @@ fn covers(scope: &Scope<'_>, spender: &Spender) -> bool {
     match scope {
         Scope::Turn(turn) => spender.payer.root == Some(*turn),
         Scope::Conversation(conversation) => spender.conversation == Some(*conversation),
-        Scope::User { principal, .. } => spender.principal == **principal,
-        Scope::Session { session, .. } => spender.session == **session,
-        Scope::Everyone { .. } => true,
+        Scope::Of(Counted {
+            principal,
+            session,
+            platform,
+            ..
+        }) => {
+            principal.is_none_or(|it| spender.principal == *it)
+                && session.is_none_or(|it| spender.session == *it)
+                && platform.is_none_or(|it| spender.session.platform() == it)
+        }
     }
 }
 

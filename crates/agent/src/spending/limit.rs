@@ -11,7 +11,7 @@ use super::{
 use crate::{
     language::Language,
     settings::Allowance,
-    texts::{self, BudgetName},
+    texts::{self, BudgetKey, BudgetName},
     tokens,
 };
 
@@ -139,8 +139,7 @@ pub(super) fn tightest(
 
 /// What may be spent by whom.
 pub(super) struct Limit<'a> {
-    /// How the settings begin that hold it.
-    pub(super) key: &'static str,
+    pub(super) key: BudgetKey,
     /// Of whoever is told of it.
     pub(super) language: Language,
     pub(super) scope: Scope<'a>,

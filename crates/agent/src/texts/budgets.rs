@@ -1,30 +1,44 @@
 //! What people are told where a budget does not hold what they ask for.
 
+use callgate_contract::Period;
+
+use self::BudgetKey::{Limit, Setting};
 use crate::language::Language::{self, Chinese, English};
 
-/// Whose budget it is, and what is limited in it, by the names of its settings.
+/// Whose budget it is, and what is limited in it.
 #[derive(Clone, Copy)]
 pub(crate) struct BudgetName {
     pub(crate) language: Language,
-    /// How the settings begin that hold it: `user_day`, `session_day`, `day`, `conversation` or `turn`.
-    pub(crate) key: &'static str,
-    /// How they end: `tokens`, `calls`, `seconds` or `money`.
+    pub(crate) key: BudgetKey,
+    /// How the names of its settings end: `tokens`, `calls`, `seconds` or `money`.
     pub(crate) unit: &'static str,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum BudgetKey {
+    /// How the settings begin that hold it: `user_day`, `session_day`, `day`, `conversation` or `turn`.
+    Setting(&'static str),
+    /// A limit on somebody, or on all whom it is about together.
+    Limit { per: Period, together: bool },
 }
 
 impl BudgetName {
     fn whose(self) -> &'static str {
         match (self.language, self.key) {
-            (English, "user_day") => "you today",
-            (English, "session_day") => "this chat today",
-            (English, "day") => "everybody today",
-            (English, "conversation") => "this conversation",
-            (English, _) => "this turn",
-            (Chinese, "user_day") => "你今天",
-            (Chinese, "session_day") => "这个聊天今天",
-            (Chinese, "day") => "所有人今天",
-            (Chinese, "conversation") => "这段对话",
-            (Chinese, _) => "这一轮",
+            (English, Setting("user_day")) => "you today",
+            (English, Setting("session_day")) => "this chat today",
+            (English, Setting("day")) => "everybody today",
+            (English, Setting("conversation")) => "this conversation",
+            (English, Setting(_)) => "this turn",
+            (English, Limit { together: true, .. }) => "everybody here",
+            (English, Limit { .. }) => "you",
+            (Chinese, Setting("user_day")) => "你今天",
+            (Chinese, Setting("session_day")) => "这个聊天今天",
+            (Chinese, Setting("day")) => "所有人今天",
+            (Chinese, Setting("conversation")) => "这段对话",
+            (Chinese, Setting(_)) => "这一轮",
+            (Chinese, Limit { together: true, .. }) => "这里所有人",
+            (Chinese, Limit { .. }) => "你",
         }
     }
 
@@ -40,18 +54,53 @@ impl BudgetName {
     }
 
     fn remedy(self) -> String {
-        let (key, unit) = (self.key, self.unit);
-        let remedy = match (self.language, key) {
-            (English, "conversation") => "Begin another with /new",
-            (English, "turn") => "Ask for less at once",
+        let remedy = match (self.language, self.key) {
+            (English, Setting("conversation")) => "Begin another with /new",
+            (English, Setting("turn")) => "Ask for less at once",
+            (
+                English,
+                Limit {
+                    per: Period::Minute,
+                    ..
+                },
+            ) => "More can be spent in a minute",
+            (
+                English,
+                Limit {
+                    per: Period::Hour, ..
+                },
+            ) => "More can be spent in the next hour",
             (English, _) => "More can be spent after midnight UTC",
-            (Chinese, "conversation") => "用 /new 开始另一段对话",
-            (Chinese, "turn") => "一次少要求一些",
+            (Chinese, Setting("conversation")) => "用 /new 开始另一段对话",
+            (Chinese, Setting("turn")) => "一次少要求一些",
+            (
+                Chinese,
+                Limit {
+                    per: Period::Minute,
+                    ..
+                },
+            ) => "一分钟后又可以使用",
+            (
+                Chinese,
+                Limit {
+                    per: Period::Hour, ..
+                },
+            ) => "下一个小时又可以使用",
             (Chinese, _) => "UTC 零点之后又可以使用",
         };
-        match self.language {
-            English => format!("{remedy}, or have the operator raise budget.{key}_{unit}."),
-            Chinese => format!("{remedy}，或请管理者调高 budget.{key}_{unit}。"),
+        match (self.language, self.name()) {
+            (English, Some(name)) => format!("{remedy}, or have the operator raise {name}."),
+            (Chinese, Some(name)) => format!("{remedy}，或请管理者调高 {name}。"),
+            (English, None) => format!("{remedy}, or have the operator raise the limit."),
+            (Chinese, None) => format!("{remedy}，或请管理者放宽限制。"),
+        }
+    }
+
+    /// Of the setting that holds it.
+    fn name(self) -> Option<String> {
+        match self.key {
+            Setting(key) => Some(format!("budget.{key}_{}", self.unit)),
+            Limit { .. } => None,
         }
     }
 }
@@ -80,15 +129,20 @@ pub(crate) fn budget_too_small(budget: BudgetName, left: &str, takes: &str) -> S
 }
 
 pub(crate) fn price_unknown(budget: BudgetName, model: &str) -> String {
-    let (whose, key) = (budget.whose(), budget.key);
+    let (whose, name) = (budget.whose(), budget.name());
+    let name = match (budget.language, name) {
+        (_, None) => String::new(),
+        (English, Some(name)) => format!(" ({name})"),
+        (Chinese, Some(name)) => format!("（{name}）"),
+    };
     match budget.language {
         English => format!(
             "The price of the model '{model}' is not known, so it is not asked within the budget of \
-             money for {whose} (budget.{key}_money). Have the operator give it a `price` in \
+             money for {whose}{name}. Have the operator give it a `price` in \
              models.list; one that costs nothing has the price {{ input = 0 }}."
         ),
         Chinese => format!(
-            "不知道模型“{model}”的价格，所以在{whose}的金额预算（budget.{key}_money）之内不使用它。\
+            "不知道模型“{model}”的价格，所以在{whose}的金额预算{name}之内不使用它。\
              请管理者在 models.list 里给它写上 `price`；不花钱的模型写 {{ input = 0 }}。"
         ),
     }

@@ -14,6 +14,8 @@ pub(crate) fn help(language: Language) -> &'static str {
 /stats  what this conversation has cost
 /why  for whom the last answer was given, and what it called
 /approve N [always], /deny N [always]  answer a question: your own, or as an administrator any
+/limit  how much may be asked for here
+/limit ACCOUNT|here N per minute|hour|day, /limit ACCOUNT|here off  change that (administrators)
 /ban ACCOUNT [MINUTES], /unban ACCOUNT  whom nobody answers here (administrators)
 /help  this text
 In a group, what changes the conversation for everybody is for administrators; /stop stops your own turn."
@@ -28,6 +30,8 @@ In a group, what changes the conversation for everybody is for administrators; /
 /stats  这段对话的花费
 /why  上一次回答是给谁的，调用了什么
 /approve N [always]、/deny N [always]  回答询问：自己的，管理员可回答任何一个
+/limit  这里的限制
+/limit ACCOUNT|here N per minute|hour|day、/limit ACCOUNT|here off  设置或取消限制（管理员）
 /ban ACCOUNT [MINUTES]、/unban ACCOUNT  封禁和解除封禁（管理员）
 /help  显示这些说明
 在群里，会影响所有人的命令只有管理员能用；/stop 停下的是你自己的那一轮。"

@@ -1,10 +1,32 @@
-//! What people are asked before something goes where they did not say.
+//! What people are asked before something is done in their name.
 
 use callgate_contract::{Choice, StrangeValue};
+use callgate_store::Ask;
 
 use crate::language::Language::{self, Chinese, English};
 
-pub(crate) fn may_i(language: Language, strange: &StrangeValue, approval: i64) -> String {
+/// Characters of arguments that a question repeats.
+const SHOWN: usize = 300;
+
+pub(crate) fn may_i(language: Language, ask: &Ask, approval: i64) -> String {
+    let question = match &ask.reason {
+        Some(strange) => about(language, strange),
+        None => {
+            let Ask { method, .. } = ask;
+            let arguments: String = ask.arguments.to_string().chars().take(SHOWN).collect();
+            match language {
+                English => format!("May I call {method} with {arguments}?"),
+                Chinese => format!("可以调用 {method}，参数为 {arguments} 吗？"),
+            }
+        }
+    };
+    match language {
+        English => format!("{question} Answer /approve {approval} or /deny {approval}."),
+        Chinese => format!("{question}请回复 /approve {approval} 或 /deny {approval}。"),
+    }
+}
+
+fn about(language: Language, strange: &StrangeValue) -> String {
     let StrangeValue {
         method,
         value,
@@ -22,7 +44,7 @@ pub(crate) fn may_i(language: Language, strange: &StrangeValue, approval: i64) -
             };
             format!(
                 "May I call {method} with {what} {value:?}? You did not name it, and it may come from \
-                 what I read ({sources}). Answer /approve {approval} or /deny {approval}."
+                 what I read ({sources})."
             )
         }
         Chinese => {
@@ -33,8 +55,7 @@ pub(crate) fn may_i(language: Language, strange: &StrangeValue, approval: i64) -
                 Choice::Url => "网址",
             };
             format!(
-                "可以调用 {method}，{what}为 {value:?} 吗？你没有提到它，它可能来自我读到的内容（{sources}）。\
-                 请回复 /approve {approval} 或 /deny {approval}。"
+                "可以调用 {method}，{what}为 {value:?} 吗？你没有提到它，它可能来自我读到的内容（{sources}）。"
             )
         }
     }

@@ -1,4 +1,4 @@
-//! What people are told of bans, and of why they got the answer they got.
+//! What people are told of why they got the answer they got.
 
 use callgate_contract::Role;
 
@@ -88,7 +88,7 @@ fn called(language: Language, call: &CalledMethod) -> String {
     }
 }
 
-fn role(language: Language, role: Role) -> &'static str {
+pub(super) fn role(language: Language, role: Role) -> &'static str {
     match (role, language) {
         (Role::Guest, English) => "a guest",
         (Role::Member, English) => "a member",
@@ -105,45 +105,5 @@ pub(crate) fn nothing_to_explain(language: Language) -> &'static str {
     match language {
         English => "Nothing has been answered here yet.",
         Chinese => "这里还没有回答过什么。",
-    }
-}
-
-pub(crate) fn banned(language: Language, account: &str, minutes: Option<u32>) -> String {
-    match (language, minutes) {
-        (English, None) => {
-            format!("{account} is not answered here any more. /unban {account} takes it back.")
-        }
-        (English, Some(minutes)) => {
-            format!("{account} is not answered here for {minutes} minutes.")
-        }
-        (Chinese, None) => format!("这里不再回答 {account}。用 /unban {account} 解除。"),
-        (Chinese, Some(minutes)) => format!("{minutes} 分钟内这里不回答 {account}。"),
-    }
-}
-
-pub(crate) fn not_banned(language: Language, account: &str) -> String {
-    match language {
-        English => format!("{account} is an administrator and cannot be banned."),
-        Chinese => format!("{account} 是管理员，不能封禁。"),
-    }
-}
-
-pub(crate) fn unbanned(language: Language, account: &str, was_banned: bool) -> String {
-    match (language, was_banned) {
-        (English, true) => format!("{account} is answered again."),
-        (English, false) => format!("{account} was not banned here."),
-        (Chinese, true) => format!("重新回答 {account}。"),
-        (Chinese, false) => format!("{account} 在这里没有被封禁。"),
-    }
-}
-
-pub(crate) fn all_banned(language: Language, accounts: &str) -> String {
-    match (language, accounts.is_empty()) {
-        (English, true) => {
-            "Nobody is banned here. /ban ACCOUNT [MINUTES] bans somebody.".to_owned()
-        }
-        (English, false) => format!("Banned here: {accounts}"),
-        (Chinese, true) => "这里没有人被封禁。/ban ACCOUNT [MINUTES] 可以封禁。".to_owned(),
-        (Chinese, false) => format!("这里被封禁的有：{accounts}"),
     }
 }

@@ -104,6 +104,7 @@ impl Agent {
                 rounds: ask.options.rounds,
                 returned: returned.is_some(),
                 command: None,
+                refusal: None,
             }
             .to_json(),
         };

@@ -34,6 +34,9 @@ pub(crate) struct TurnPlan {
     /// Of a turn without rounds: the command that it carries out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
+    /// Of a turn without rounds: what is said to somebody who is beyond a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) refusal: Option<String>,
 }
 
 impl TurnPlan {

@@ -454,9 +454,17 @@ async fn whom_administrators_ban_nobody_answers_until_they_take_it_back() {
     assert_eq!(told, "ann is not answered here for 5 minutes.");
     assert_eq!(says("root", "/ban").await.1.unwrap(), "Banned here: ann");
     let before = stage.sent().len();
-    assert!(!says("ann", "hello").await.0);
+    let told = says("ann", "hello").await;
+    assert!(!told.0);
+    let told = told.1.unwrap();
+    assert!(
+        told.starts_with("You are not answered here. I answer again from "),
+        "{told}"
+    );
+    says("ann", "hello").await;
     says("ann", "/help").await;
-    assert_eq!(stage.sent().len(), before, "nor are their commands obeyed");
+    let now = stage.sent().len();
+    assert_eq!(now, before + 1, "told once, nor are their commands obeyed");
     // Another account is somebody else.
     assert!(says("bob", "hello").await.0);
     assert_eq!(

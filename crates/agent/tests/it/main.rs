@@ -18,6 +18,7 @@ mod kinds;
 mod limits;
 mod listening;
 mod many;
+mod people;
 mod prompt;
 mod recovery;
 mod rooms;

@@ -2,7 +2,8 @@
 
 use callgate_contract::{Effect, Kind, Permission, Principal, Role, Rule, SessionKey};
 use clap::{Args, Subcommand};
-use serde::de::DeserializeOwned;
+
+use super::word;
 
 /// Who may call what: allow, ask you first, or deny
 ///
@@ -34,7 +35,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct NewRuleArguments {
-    /// allow, ask or deny
+    /// allow, confirm (whoever it is for is asked), ask (you are asked) or deny
     #[arg(value_parser = word::<Permission>)]
     pub then: Permission,
     /// Of the chat in which it is called
@@ -64,11 +65,6 @@ pub struct NewRuleArguments {
     /// pure, idempotent, rows or effectful
     #[arg(long, value_parser = word::<Effect>)]
     pub effect: Option<Effect>,
-}
-
-/// A word of the contract, as JSON writes it too.
-fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_value(serde_json::Value::from(text)).map_err(|error| error.to_string())
 }
 
 impl NewRuleArguments {

@@ -321,3 +321,26 @@ fn a_method_that_declares_nothing_follows_the_rules_alone() {
     assert_eq!(site.sent(), json!([EVE]));
     assert_eq!(site.approvals(), [] as [Json; 0]);
 }
+
+/// A rule may leave it to the person as well.
+#[test]
+fn a_rule_asks_whoever_it_is_for() {
+    let rule = "[[rule]]\nmethod = \"send_mail\"\nthen = \"confirm\"\n";
+    let site = Site::start("", &format!("{AT_ONCE}{rule}"));
+    let question = site.says(PRIVATE, "bob", "Write to Ann", &[send("ann", "hi"), done()]);
+    assert!(
+        question.contains("with {\"text\":\"hi\",\"to\":[\"ann\"]}?"),
+        "{question}"
+    );
+    assert_eq!(site.approvals()[0]["reason"], json!(null));
+    site.post(PRIVATE, "bob", "/approve 1 always", "tools");
+    wait_until(|| site.last(PRIVATE) == "Done.");
+    let said = site.says(
+        PRIVATE,
+        "bob",
+        "And to Carol",
+        &[send("carol", "hi"), done()],
+    );
+    assert_eq!((said.as_str(), site.approvals().len()), ("Done.", 1));
+    assert_eq!(site.sent(), json!(["ann", "carol"]));
+}

@@ -21,8 +21,8 @@ pub(super) use crate::attempts::Attempts;
 
 /// Requests one key may make in a burst, and how many come back each second. A model's own limits
 /// are narrower: this only ends a loop that has gone wild.
-pub(super) const BURST: f64 = 2_000.0;
-pub(super) const PER_SECOND: f64 = 2_000.0;
+pub(super) const BURST: f64 = 10_000.0;
+pub(super) const PER_SECOND: f64 = 10_000.0;
 
 /// Which keys open a listener: a key works only where it was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

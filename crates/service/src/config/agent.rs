@@ -194,6 +194,7 @@ impl Config {
                 allow: answer.allow.clone(),
                 block: answer.block.clone(),
             },
+            limits: self.limit.clone(),
             administrators: agent.administrators.clone(),
             known_values: self.approval.known_values.clone(),
             keep_requests: agent.keep_requests,

@@ -256,7 +256,7 @@ impl RuleView {
             method: rule.method?,
             decision: match rule.then {
                 Permission::Allow => "always".to_owned(),
-                Permission::Ask | Permission::Deny => "never".to_owned(),
+                Permission::Confirm | Permission::Ask | Permission::Deny => "never".to_owned(),
             },
             person: rule.person.as_ref().map(ToString::to_string),
             arguments: answer.arguments,

@@ -1,15 +1,17 @@
-//! [`SettingsCache`]: settings as they were last read. Every message asks for them several times, and
-//! people change them seldom. Whoever changes one has it read anew; where other instances may, what is
+//! [`SettingsCache`]: settings and limits as they were last read. Every message asks for them several times,
+//! and people change them seldom. Whoever changes one has it read anew; where other instances may, what is
 //! known holds for a moment only.
 
 use std::{
     collections::HashMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
 
 use super::{SessionSettings, Versioned};
+use crate::StoredLimit;
 
 /// For how long another instance's change may go unseen.
 const SHARED: Duration = Duration::from_secs(1);
@@ -20,10 +22,11 @@ const MOST: usize = 10_000;
 pub(crate) struct SettingsCache {
     pub(super) sessions: Cache<Versioned<SessionSettings>>,
     pub(super) operator: Cache<Option<String>>,
+    pub(crate) limits: Cache<Arc<[StoredLimit]>>,
 }
 
 /// By name. A mutex held for a look.
-pub(super) struct Cache<T>(Mutex<Entries<T>>);
+pub(crate) struct Cache<T>(Mutex<Entries<T>>);
 
 struct Entries<T> {
     known: HashMap<String, (T, Instant)>,
@@ -42,7 +45,7 @@ impl<T> Default for Cache<T> {
 
 impl<T: Clone> Cache<T> {
     /// What is known of `name`, or what [`Cache::put`] is to be told with what was read.
-    pub(super) fn get(&self, name: &str, shared: bool) -> Result<T, u64> {
+    pub(crate) fn get(&self, name: &str, shared: bool) -> Result<T, u64> {
         let entries = self.0.lock();
         match entries.known.get(name) {
             Some((value, read_at)) if !shared || read_at.elapsed() < SHARED => Ok(value.clone()),
@@ -50,7 +53,7 @@ impl<T: Clone> Cache<T> {
         }
     }
 
-    pub(super) fn put(&self, name: String, value: T, before: u64) {
+    pub(crate) fn put(&self, name: String, value: T, before: u64) {
         let mut entries = self.0.lock();
         if entries.changes == before {
             if entries.known.len() >= MOST {
@@ -60,7 +63,7 @@ impl<T: Clone> Cache<T> {
         }
     }
 
-    pub(super) fn forget(&self, name: &str) {
+    pub(crate) fn forget(&self, name: &str) {
         let mut entries = self.0.lock();
         entries.changes += 1;
         entries.known.remove(name);

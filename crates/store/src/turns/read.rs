@@ -1,12 +1,14 @@
 //! Reading turns back.
 
-use callgate_contract::{ConversationId, JournalId, SessionKey, Usage};
+use callgate_contract::{ConversationId, JournalId, Principal, SessionKey, Usage};
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 use super::{Answer, Round, Turn, TurnFinish, TurnStart, Turns};
 use crate::{
     Run, StoreError,
     instance::left_behind,
+    limits::first_id,
     row::{self, get},
     shared::Joiner,
     tx::{Parameter, Row, Tx, parameters},
@@ -67,6 +69,28 @@ impl Turns<'_> {
                     "SELECT * FROM turn WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
                     parameters![before, limit],
                 ),
+            })
+            .await
+    }
+
+    /// Has a turn of this principal begun there since then with this very plan?
+    pub async fn is_begun_with(
+        &self,
+        (session, principal): (&SessionKey, &Principal),
+        since: Timestamp,
+        plan: &Json,
+    ) -> Result<bool, StoreError> {
+        let (session, principal) = (session.to_string(), principal.to_string());
+        let (first, plan) = (first_id(since), plan.to_string());
+        let database = &self.0.database;
+        database
+            .read(move |tx| {
+                let found = tx.query_optional(
+                    "SELECT id FROM turn WHERE session = ?1 AND id >= ?2 AND principal = ?3
+                     AND plan = ?4 LIMIT 1",
+                    parameters![session, first, principal, plan],
+                )?;
+                Ok(found.is_some())
             })
             .await
     }

@@ -1,15 +1,14 @@
 //! What turns cost, summed for budgets and for the operator. A turn's agents count as its own.
 
-use callgate_contract::{ConversationId, JournalId, Principal, SessionKey};
-use jiff::Timestamp;
+use callgate_contract::{ConversationId, JournalId};
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::Turns;
 use crate::{
-    StoreError,
+    Counted, StoreError,
+    counted::Values,
     row::{self, get},
-    tx::{AsParameter, Parameter, Tx},
+    tx::Tx,
 };
 
 /// Which turns.
@@ -17,19 +16,8 @@ use crate::{
 pub enum Scope<'a> {
     Turn(JournalId),
     Conversation(ConversationId),
-    /// Turns of one principal begun at or after a time, such as midnight.
-    User {
-        principal: &'a Principal,
-        since: Timestamp,
-    },
-    /// Turns in one session, likewise.
-    Session {
-        session: &'a SessionKey,
-        since: Timestamp,
-    },
-    Everyone {
-        since: Timestamp,
-    },
+    /// Those that began since then, and what was asked since then.
+    Of(Counted<'a>),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -67,40 +55,19 @@ const OF_MODELS: &str = "
 impl Turns<'_> {
     pub async fn spent(&self, scope: Scope<'_>) -> Result<Spent, StoreError> {
         self.0.flush().await?;
-        const IN_TREE: &str = "turn IN (SELECT id FROM tree) AND asked_at >= ?2";
-        let (turns, requests, name, since) = match scope {
-            Scope::Turn(turn) => (
-                "id = ?1 AND started_at >= ?2",
-                IN_TREE,
-                Name::Id(turn.0),
-                None,
-            ),
-            Scope::Conversation(conversation) => (
-                "conversation = ?1 AND started_at >= ?2",
-                IN_TREE,
-                Name::Id(conversation.0),
-                None,
-            ),
-            Scope::User { principal, since } => (
-                "principal = ?1 AND started_at >= ?2",
-                "principal = ?1 AND asked_at >= ?2",
-                Name::Text(principal.to_string()),
-                Some(since),
-            ),
-            Scope::Session { session, since } => (
-                "session = ?1 AND started_at >= ?2",
-                "session = ?1 AND asked_at >= ?2",
-                Name::Text(session.to_string()),
-                Some(since),
-            ),
-            Scope::Everyone { since } => (
-                "?1 = '' AND started_at >= ?2",
-                "?1 = '' AND asked_at >= ?2",
-                Name::Text(String::new()),
-                Some(since),
+        let mut values = Values::default();
+        let in_tree = || "turn IN (SELECT id FROM tree)".to_owned();
+        let (turns, requests) = match scope {
+            Scope::Turn(turn) => (format!("id = {}", values.id(turn.0)), in_tree()),
+            Scope::Conversation(id) => {
+                let turns = format!("conversation = {}", values.id(id.0));
+                (turns, in_tree())
+            }
+            Scope::Of(counted) => (
+                counted.condition("started_at", &mut values),
+                counted.condition("asked_at", &mut values),
             ),
         };
-        let since = since.map_or(i64::MIN, |since| since.as_millisecond());
         let read = move |tx: &mut dyn Tx| {
             let select = format!(
                 "WITH RECURSIVE tree (id) AS (
@@ -113,7 +80,7 @@ impl Turns<'_> {
                             WHERE answered_at IS NOT NULL AND {requests})
                  SELECT * FROM work CROSS JOIN models"
             );
-            let row = tx.query_one(&select, &[name.parameter(), since.parameter()])?;
+            let row = tx.query_one(&select, &values.parameters())?;
             let sum = |column: &'static str| -> Result<u64, StoreError> {
                 row::read_count(column, get(&row, column)?)
             };
@@ -130,20 +97,5 @@ impl Turns<'_> {
             })
         };
         self.0.database.read(read).await
-    }
-}
-
-/// By what a scope is known.
-enum Name {
-    Id(Uuid),
-    Text(String),
-}
-
-impl AsParameter for Name {
-    fn parameter(&self) -> Parameter<'_> {
-        match self {
-            Name::Id(id) => id.parameter(),
-            Name::Text(text) => text.parameter(),
-        }
     }
 }

@@ -13,6 +13,7 @@ mod erase;
 mod files;
 mod journal;
 mod leases;
+mod limits;
 mod log;
 mod open;
 mod owner;

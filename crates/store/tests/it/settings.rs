@@ -20,7 +20,6 @@ async fn a_session_keeps_its_settings() {
             mode: Some(Mode::Tools),
             answer: Some(json!({"probability": 0.5})),
             muted: true,
-            banned: Vec::new(),
         };
         let written = store
             .settings()

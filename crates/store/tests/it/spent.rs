@@ -2,7 +2,7 @@
 //! time.
 
 use callgate_contract::{Effect, JournalId, Principal, Usage};
-use callgate_store::{NewConversation, RunStart, Scope, Spent, Store, TurnStart};
+use callgate_store::{Counted, NewConversation, RunStart, Scope, Spent, Store, TurnStart};
 use callgate_testkit::on_each_engine;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -111,11 +111,25 @@ async fn each_scope_sums_its_turns_and_their_agents() {
         let (past, future) = (Timestamp::now() - hour, Timestamp::now() + hour);
         let people = ["cli:张三", "cli:other", "onebot:other"];
         let people = people.map(|who| who.parse::<Principal>().unwrap());
-        let user = |principal, since| Scope::User { principal, since };
+        let all = Counted::everybody;
+        let user = |person, since| {
+            Scope::Of(Counted {
+                principal: Some(person),
+                ..all(since)
+            })
+        };
         let keys = [session("a"), session("b")];
-        let of_session = |id: &str, since| Scope::Session {
-            session: &keys[usize::from(id == "b")],
-            since,
+        let of_session = |id: &str, since| {
+            Scope::Of(Counted {
+                session: Some(&keys[usize::from(id == "b")]),
+                ..all(since)
+            })
+        };
+        let on = |platform, since| {
+            Scope::Of(Counted {
+                platform: Some(platform),
+                ..all(since)
+            })
         };
         for (scope, expected) in [
             (Scope::Turn(root.id), (111, 3, 3)),
@@ -128,8 +142,10 @@ async fn each_scope_sums_its_turns_and_their_agents() {
             (of_session("a", past), (1_111, 4, 4)),
             (of_session("b", past), (10_000, 1, 1)),
             (of_session("a", future), (0, 0, 0)),
-            (Scope::Everyone { since: past }, (11_111, 5, 5)),
-            (Scope::Everyone { since: future }, (0, 0, 0)),
+            (on("cli", past), (11_111, 5, 5)),
+            (on("cl", past), (0, 0, 0)),
+            (Scope::Of(all(past)), (11_111, 5, 5)),
+            (Scope::Of(all(future)), (0, 0, 0)),
         ] {
             assert_eq!(spent(&store, scope).await, expected, "{scope:?}");
         }

@@ -147,6 +147,7 @@ export const talk = {
   "policy.add": "Add rule",
   "policy.then": "Decision",
   "policy.then.allow": "allow",
+  "policy.then.confirm": "ask them",
   "policy.then.ask": "ask me",
   "policy.then.deny": "deny",
   "policy.for": "Applies to",

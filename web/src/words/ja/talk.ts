@@ -147,6 +147,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "policy.add": "ルールを追加",
   "policy.then": "判断",
   "policy.then.allow": "許可",
+  "policy.then.confirm": "本人に確認",
   "policy.then.ask": "確認する",
   "policy.then.deny": "拒否",
   "policy.for": "対象",

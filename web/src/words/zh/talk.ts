@@ -147,6 +147,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "policy.add": "添加规则",
   "policy.then": "决定",
   "policy.then.allow": "允许",
+  "policy.then.confirm": "询问本人",
   "policy.then.ask": "询问我",
   "policy.then.deny": "拒绝",
   "policy.for": "适用于",

@@ -111,6 +111,7 @@ fn approvals(site: &mut Site, model: &FakeModel) {
     );
     site.get("/api/approvals?all=true", &[]);
     rules(site);
+    limits(site);
     let rules = site.get("/api/approvals/rules", &[]);
     let rule = rules["items"][0]["id"].to_string();
     site.delete("/api/approvals/rules/{id}", &[&rule]);
@@ -138,6 +139,20 @@ fn rules(site: &mut Site) {
     let id = made["id"].to_string();
     site.delete("/api/rules/{id}", &[&id]);
     site.fail("DELETE", "/api/rules/{id}", &[&id], no_body());
+}
+
+fn limits(site: &mut Site) {
+    let whole = json!({
+        "platform": "web", "group": "web:GroupMessage:7", "person": "web:nobody", "together": true,
+        "messages": 3, "tokens": 4, "money": 0.5, "per": "hour", "until": "2999-01-01T00:00:00Z",
+    });
+    let made = site.post("/api/limits", &[], json!({ "limit": whole }));
+    let odd = json!({ "limit": { "role": "member" } });
+    site.fail("POST", "/api/limits", &[], json_body(odd));
+    site.get("/api/limits", &[]);
+    let id = made["id"].to_string();
+    site.delete("/api/limits/{id}", &[&id]);
+    site.fail("DELETE", "/api/limits/{id}", &[&id], no_body());
 }
 
 fn turns(site: &mut Site) {

@@ -13,7 +13,7 @@ use callgate_contract::{
     MethodError, MethodInfo, Origin, Peer, Reply, Role, Rule, Surface, Value,
 };
 use callgate_gate::{CallError, CallRequest, Gate, GatePolicy, PluginCallContext, WeakGate};
-use callgate_store::NewTimer;
+use callgate_store::{Approver, NewTimer};
 use parking_lot::Mutex;
 
 use crate::scene::{Closure, Scene, answering, doing};
@@ -270,7 +270,10 @@ impl Stage {
         let is_there = self.way.lock().is_empty();
         let outcome = match ended {
             Ok(()) => "allow",
-            Err(CallError::ApprovalPending { .. }) => "ask",
+            Err(CallError::ApprovalPending { approver, .. }) => match approver {
+                Approver::Requester => "confirm",
+                Approver::Operator => "ask",
+            },
             Err(CallError::Denied { .. }) => "deny",
             Err(CallError::NotExposed { .. }) => "absent",
             Err(other) => panic!("{who} {way} {method}: {other}"),
@@ -282,7 +285,7 @@ impl Stage {
         let is_offered = named
             .iter()
             .any(|(_, offered)| Arc::ptr_eq(offered, &meant));
-        let agrees = !is_there || is_offered == (outcome == "allow" || outcome == "ask");
+        let agrees = !is_there || is_offered == ["allow", "confirm", "ask"].contains(&outcome);
         (outcome.to_owned(), agrees)
     }
 
