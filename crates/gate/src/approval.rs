@@ -2,7 +2,9 @@
 //! and refuses an answer that was given for another call.
 
 use callgate_contract::{Arguments, Caller, Permission};
-use callgate_store::{Approval, ApprovalState, Ask, CallIntent, Decision, Standing, StoreError};
+use callgate_store::{
+    Approval, ApprovalState, Ask, CallIntent, DecidedBy, Decision, Standing, StoreError,
+};
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
@@ -44,12 +46,12 @@ impl Gate {
         Ok(approval)
     }
 
-    /// Returns once the call may run.
+    /// Returns once the call may run; the intent says by whose word, also where it may not.
     pub(crate) async fn approve(
         &self,
         caller: &Caller,
         entry: &Entry,
-        intent: &CallIntent,
+        intent: &mut CallIntent,
         arguments: &Arguments,
     ) -> Result<(), CallError> {
         let policy = self.rulebook().policy();
@@ -57,17 +59,21 @@ impl Gate {
         let method = || entry.info().name.clone();
         let failed = |source| CallError::unrecorded(&entry.info().name, source);
         let denied = || CallError::Denied { method: method() };
-        match rights.decide(entry) {
+        let decided = rights.decided(entry, None);
+        intent.decided_by = decided.by();
+        match decided.permission {
             Permission::Allow => return Ok(()),
             Permission::Deny => return Err(denied()),
             Permission::Ask => {}
         }
         let arguments = view(&written::labelled(arguments), Purpose::Read).unwrap_or_default();
         let arguments = read_back(&arguments);
-        match rights.settled(entry, Some(&arguments)) {
-            Some(Permission::Allow) => return Ok(()),
-            Some(Permission::Deny) => return Err(denied()),
-            Some(Permission::Ask) | None => {}
+        let decided = rights.decided(entry, Some(&arguments));
+        intent.decided_by = decided.by();
+        match decided.permission {
+            Permission::Allow => return Ok(()),
+            Permission::Deny => return Err(denied()),
+            Permission::Ask => {}
         }
 
         let approvals = self.store().approvals();
@@ -92,6 +98,7 @@ impl Gate {
                 id: approval.id,
             });
         }
+        intent.decided_by = Some(DecidedBy::Approval(approval.id));
         loop {
             match approval.state {
                 ApprovalState::Allowed => return Ok(()),
