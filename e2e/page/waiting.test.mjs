@@ -223,3 +223,33 @@ test("a turn that has stopped to wait is still asked about, and goes on", async 
     await short.close();
   }
 });
+
+test("people are limited and banned on the page, and it is taken back there", async () => {
+  await visit(scene, page, "approvals");
+  const limits = page.getByRole("region", { name: "Limits" });
+  await limits.getByText("No limits.").waitFor();
+  await limits.getByRole("spinbutton", { name: "Limit" }).fill("3");
+  await limits.getByRole("textbox", { name: "Role" }).fill("member");
+  await limits.getByRole("button", { name: "Add limit" }).click();
+  await limits.getByRole("row", { name: /3 messages · per hour.*role=member.*key / }).waitFor();
+  await limits.getByRole("combobox", { name: "What is limited" }).selectOption("ban");
+  await limits.getByLabel("Until").fill("2999-01-01T00:00");
+  await limits.getByRole("textbox", { name: "platform:account" }).fill("onebot:10001");
+  await limits.getByRole("button", { name: "Add limit" }).click();
+  await limits.getByRole("row", { name: /banned.*person=onebot:10001.*until .*2999.*key / }).waitFor();
+  await limits.scrollIntoViewIfNeeded();
+  await picture(page, "limits");
+  assert.deepEqual(await barriers(page), []);
+  const phone = await scene.blank({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true, storageState: await page.context().storageState() });
+  await visit(scene, phone, "approvals");
+  await phone.getByText("role=member").waitFor();
+  await phone.getByRole("region", { name: "Limits" }).scrollIntoViewIfNeeded();
+  await picture(phone, "limits-phone");
+  assert.deepEqual(await barriers(phone), []);
+  await phone.context().close();
+
+  await limits.getByRole("button", { name: /Revoke 3 messages/ }).click();
+  await limits.getByText("role=member").waitFor({ state: "detached" });
+  await limits.getByRole("button", { name: /Revoke banned/ }).click();
+  await limits.getByText("No limits.").waitFor();
+});

@@ -55,7 +55,7 @@ impl CallReport {
 }
 
 /// Positional arguments get the names of the parameters they stand for, as far as there are any.
-fn by_name(arguments: &Arguments, method: Option<&dyn Method>) -> Json {
+pub(crate) fn by_name(arguments: &Arguments, method: Option<&dyn Method>) -> Json {
     let properties = method.and_then(|method| method.info().parameters["properties"].as_object());
     let mut names = properties.into_iter().flat_map(Map::keys);
     let mut object = Map::new();

@@ -1,7 +1,10 @@
 //! [`Rule`]: who may call what. Rules are ordered and the first that matches decides; the gate keeps
 //! and applies them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::{Caller, Effect, Kind, MethodInfo, Principal, Role, SessionKey, selector::Selector};
 
@@ -134,6 +137,24 @@ impl Rule {
                 .method
                 .as_ref()
                 .is_none_or(|name| name == "*" || is_called(name))
+    }
+}
+
+/// `deny role=member method=send_message`; what follows the first word is as it is written in JSON.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ok(Json::Object(mut fields)) = serde_json::to_value(self) else {
+            return Err(fmt::Error);
+        };
+        let then = fields.remove("then").unwrap_or_default();
+        f.write_str(then.as_str().unwrap_or_default())?;
+        if fields.is_empty() {
+            return f.write_str(" everything");
+        }
+        for (name, value) in &fields {
+            write!(f, " {name}={}", value.as_str().unwrap_or_default())?;
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,8 @@
 
 use callgate_contract::{Arguments, Caller, Permission};
 use callgate_store::{
-    Approval, ApprovalState, Approver, Ask, CallIntent, Decision, Question, Standing, StoreError,
+    Approval, ApprovalState, Approver, Ask, CallIntent, DecidedBy, Decision, Question, Standing,
+    StoreError,
 };
 use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
@@ -47,12 +48,12 @@ impl Gate {
         Ok(approval)
     }
 
-    /// Returns once the call may run.
+    /// Returns once the call may run; the intent says by whose word, also where it may not.
     pub(crate) async fn approve(
         &self,
         caller: &Caller,
         entry: &Entry,
-        intent: &CallIntent,
+        intent: &mut CallIntent,
         arguments: &Arguments,
     ) -> Result<(), CallError> {
         let policy = self.rulebook().policy();
@@ -60,30 +61,31 @@ impl Gate {
         let method = || entry.info().name.clone();
         let failed = |source| CallError::unrecorded(&entry.info().name, source);
         let denied = || CallError::Denied { method: method() };
-        let decided = rights.decide(entry);
+        let decided = rights.decided(entry, None);
+        intent.decided_by = decided.by();
         let strange = strange_value(caller, entry, arguments);
-        match (decided, &strange) {
+        match (decided.permission, &strange) {
             (Permission::Allow, None) => return Ok(()),
             (Permission::Deny, _) => return Err(denied()),
             (Permission::Allow | Permission::Confirm | Permission::Ask, _) => {}
         }
         let arguments = view(&written::labelled(arguments), Purpose::Read).unwrap_or_default();
         let arguments = read_back(&arguments);
-        let (approver, strange) = match (rights.settled(entry, Some(&arguments)), strange) {
-            (Some(Permission::Deny), _) => return Err(denied()),
-            (Some(Permission::Allow), None) => return Ok(()),
-            (Some(Permission::Allow), Some(strange)) => match rights.confirmed(entry, &arguments) {
+        let decided = rights.decided(entry, Some(&arguments));
+        intent.decided_by = decided.by();
+        let (approver, strange) = match (decided.permission, strange) {
+            (Permission::Deny, _) => return Err(denied()),
+            (Permission::Allow, None) => return Ok(()),
+            (Permission::Allow, Some(strange)) => match rights.confirmed(entry, &arguments) {
                 Some(Permission::Allow) => return Ok(()),
                 Some(Permission::Deny) => return Err(denied()),
                 Some(Permission::Confirm | Permission::Ask) | None => {
                     (Approver::Requester, Some(strange))
                 }
             },
-            (Some(Permission::Confirm | Permission::Ask) | None, strange) => match decided {
-                Permission::Confirm => (Approver::Requester, strange),
-                // They see the value.
-                _ => (Approver::Operator, None),
-            },
+            (Permission::Confirm, strange) => (Approver::Requester, strange),
+            // They see the value.
+            (Permission::Ask, _) => (Approver::Operator, None),
         };
 
         let approvals = self.store().approvals();
@@ -119,6 +121,7 @@ impl Gate {
                 id: approval.id,
             });
         }
+        intent.decided_by = Some(DecidedBy::Approval(approval.id));
         loop {
             match approval.state {
                 ApprovalState::Allowed => return Ok(()),

@@ -193,7 +193,12 @@ impl Gate {
         way: Option<PluginCallContext<'_>>,
     ) -> Result<Outcome, CallError> {
         let progress = bounded(std::mem::take(&mut request.progress));
-        let (intent, checked) = check(caller, request, entry, admitted);
+        let refused_by = match (&admitted, &entry) {
+            (Err(CallError::Denied { .. }), Some(entry)) => self.decided_by(caller, entry),
+            _ => None,
+        };
+        let (mut intent, checked) = check(caller, request, entry, admitted);
+        intent.decided_by = refused_by;
         let kept = is_kept(caller, intent.effect);
         let AdmittedCall { entry, arguments } = match checked {
             Ok(admitted) => admitted,
@@ -202,7 +207,7 @@ impl Gate {
         };
         let approved = tokio::select! {
             biased;
-            approved = self.approve(caller, &entry, &intent, &arguments) => approved,
+            approved = self.approve(caller, &entry, &mut intent, &arguments) => approved,
             () = caller.grant.budget.cancel().cancelled() => Err(CallError::Cancelled {
                 method: entry.info().name.clone(),
                 effectful: false,
@@ -277,6 +282,7 @@ fn check(
         arguments: bytes,
         clocks: request.clocks,
         threaded: request.threaded,
+        decided_by: None,
     };
     let checked = admitted.and_then(|entry| {
         let arguments = passable

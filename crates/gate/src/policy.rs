@@ -3,7 +3,7 @@
 //! that nobody is offered what a call would refuse.
 
 use callgate_contract::{Caller, Effect, Exposure, Permission, Principal, Role, Rule, SessionKey};
-use callgate_store::StoredRule;
+use callgate_store::{DecidedBy, StoredRule};
 use serde_json::Value as Json;
 
 use crate::registry::Entry;
@@ -11,9 +11,29 @@ use crate::registry::Entry;
 /// All rules, in the order in which they are looked at.
 #[derive(Default)]
 pub(crate) struct Policy {
-    rules: Vec<Rule>,
+    rules: Vec<OrderedRule>,
     /// What "always" left. It settles what would be asked; it lifts no refusal.
     answers: Vec<StoredRule>,
+}
+
+struct OrderedRule {
+    /// None of the configuration's.
+    id: Option<i64>,
+    rule: Rule,
+}
+
+/// What becomes of a call, and by whose word.
+#[derive(Clone, Copy)]
+pub(crate) struct Decided<'a> {
+    pub(crate) permission: Permission,
+    source: Source<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Default,
+    Rule(&'a OrderedRule),
+    Answer(&'a StoredRule),
 }
 
 /// What holds for a caller: for the one who acts, and for each whose words are in it besides. The strictest
@@ -22,7 +42,7 @@ pub(crate) struct CallerPolicy<'a>(Vec<PrincipalPolicy<'a>>);
 
 /// What is about somebody else is left out.
 struct PrincipalPolicy<'a> {
-    rules: Vec<&'a Rule>,
+    rules: Vec<&'a OrderedRule>,
     answers: Vec<&'a StoredRule>,
     role: Role,
 }
@@ -32,11 +52,14 @@ impl Policy {
     pub(crate) fn new(stored: &[StoredRule], configured: &[Rule]) -> Self {
         let newest = || stored.iter().rev();
         let made = newest().filter(|stored| stored.answer.is_none());
+        let made = made.map(|stored| (Some(stored.id), &stored.rule));
+        let all = made.chain(configured.iter().map(|rule| (None, rule)));
         Policy {
-            rules: made
-                .map(|stored| &stored.rule)
-                .chain(configured)
-                .cloned()
+            rules: all
+                .map(|(id, rule)| OrderedRule {
+                    id,
+                    rule: rule.clone(),
+                })
                 .collect(),
             answers: newest().filter(|it| it.answer.is_some()).cloned().collect(),
         }
@@ -53,7 +76,7 @@ impl Policy {
         let answers = self.answers.iter();
         PrincipalPolicy {
             rules: rules
-                .filter(|rule| rule.is_about(caller, principal))
+                .filter(|it| it.rule.is_about(caller, principal))
                 .collect(),
             answers: answers
                 .filter(|it| it.rule.is_about(caller, principal))
@@ -76,26 +99,41 @@ impl Policy {
 
     /// Is anybody asked before this method?
     pub(crate) fn asks_somebody(&self, entry: &Entry) -> bool {
-        let mut asking = self.rules.iter().filter(|it| it.then.waits());
-        entry.method.needs_approval() || asking.any(|rule| covers(rule, entry))
+        let mut rules = self.rules.iter().map(|it| &it.rule);
+        entry.method.needs_approval() || rules.any(|rule| rule.then.waits() && covers(rule, entry))
+    }
+}
+
+impl Decided<'_> {
+    pub(crate) fn by(&self) -> Option<DecidedBy> {
+        match self.source {
+            Source::Default => None,
+            Source::Rule(OrderedRule { id: Some(id), .. }) => Some(DecidedBy::Rule(*id)),
+            Source::Rule(OrderedRule { id: None, rule }) => {
+                Some(DecidedBy::Configured(rule.to_string()))
+            }
+            Source::Answer(stored) => Some(DecidedBy::Rule(stored.id)),
+        }
     }
 }
 
 impl CallerPolicy<'_> {
     /// Of a call whose arguments nobody knows yet.
     pub(crate) fn decide(&self, entry: &Entry) -> Permission {
-        let decided = self.0.iter().map(|one| one.decide(entry, None));
-        decided.max().unwrap_or(Permission::Deny)
+        self.decided(entry, None).permission
     }
 
-    /// What standing answers leave of what would be asked; `None` where somebody is asked still.
-    pub(crate) fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
-        let decided = self.0.iter().map(|one| one.decide(entry, arguments));
-        decided.max().filter(|decided| !decided.waits())
+    /// With arguments also by what standing answers say of them. Of several who are as strict, the one who
+    /// acts comes first.
+    pub(crate) fn decided(&self, entry: &Entry, arguments: Option<&Json>) -> Decided<'_> {
+        let all = self.0.iter().rev().map(|one| one.decide(entry, arguments));
+        all.max_by_key(|decided| decided.permission)
+            .unwrap_or(Decided {
+                permission: Permission::Deny,
+                source: Source::Default,
+            })
     }
-}
 
-impl CallerPolicy<'_> {
     /// What whoever acts has said for always to just these arguments.
     pub(crate) fn confirmed(&self, entry: &Entry, arguments: &Json) -> Option<Permission> {
         let own = self.0.first()?;
@@ -109,14 +147,26 @@ impl CallerPolicy<'_> {
     }
 }
 
-impl PrincipalPolicy<'_> {
-    fn decide(&self, entry: &Entry, arguments: Option<&Json>) -> Permission {
-        let decisive = self.rules.iter().find(|rule| covers(rule, entry));
-        let mut decided = decisive.map_or_else(|| default(self.role, entry), |rule| rule.then);
-        if entry.method.needs_approval() {
-            decided = decided.max(Permission::Ask);
+impl<'a> PrincipalPolicy<'a> {
+    fn decide(&self, entry: &Entry, arguments: Option<&Json>) -> Decided<'a> {
+        let decisive = self.rules.iter().find(|it| covers(&it.rule, entry));
+        let mut decided = match decisive {
+            Some(decisive) => Decided {
+                permission: decisive.rule.then,
+                source: Source::Rule(decisive),
+            },
+            None => Decided {
+                permission: default(self.role, entry),
+                source: Source::Default,
+            },
+        };
+        if entry.method.needs_approval() && decided.permission < Permission::Ask {
+            decided = Decided {
+                permission: Permission::Ask,
+                source: Source::Default,
+            };
         }
-        if decided.waits() {
+        if decided.permission.waits() {
             return self.settled(entry, arguments).unwrap_or(decided);
         }
         decided
@@ -124,7 +174,7 @@ impl PrincipalPolicy<'_> {
 
     /// The standing answer to what would be asked, for the method as it is now. Of several the newest
     /// counts; one that is for certain arguments leaves it open what is said to others.
-    fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Permission> {
+    fn settled(&self, entry: &Entry, arguments: Option<&Json>) -> Option<Decided<'a>> {
         let mut answers = self.answers.iter().filter(|it| covers(&it.rule, entry));
         let decisive = answers.find(|stored| {
             stored.answer.as_ref().is_some_and(|bounds| {
@@ -137,7 +187,10 @@ impl PrincipalPolicy<'_> {
         })?;
         let bounds = decisive.answer.as_ref()?;
         let is_open = bounds.arguments.is_some() && arguments.is_none();
-        (!is_open).then_some(decisive.rule.then)
+        (!is_open).then_some(Decided {
+            permission: decisive.rule.then,
+            source: Source::Answer(decisive),
+        })
     }
 }
 

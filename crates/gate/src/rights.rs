@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Instant};
 use callgate_contract::{
     Allowed, Caller, Effect, Exposure, Method, Origin, Permission, Stub, Surface,
 };
+use callgate_store::DecidedBy;
 
 use crate::{
     AdHoc, Gate,
@@ -97,6 +98,15 @@ impl Gate {
 
     pub(crate) fn permission(&self, caller: &Caller, entry: &Entry) -> Permission {
         self.rulebook().policy().of(caller).decide(entry)
+    }
+
+    /// By whose word, of a call whose arguments do not matter.
+    pub(crate) fn decided_by(&self, caller: &Caller, entry: &Entry) -> Option<DecidedBy> {
+        self.rulebook()
+            .policy()
+            .of(caller)
+            .decided(entry, None)
+            .by()
     }
 
     /// By its own exposure, or by the operator's word.

@@ -270,6 +270,8 @@ CREATE TABLE call (
     -- Nanoseconds, 8 bytes each, little-endian.
     clocks {bytes} NOT NULL,
     threaded BIGINT NOT NULL,
+    -- 'rule:ID', 'approval:ID' or 'configured:RULE'; NULL for the default.
+    decided_by TEXT,
     -- 'value' or 'error'; NULL means that the call's outcome is unknown.
     outcome TEXT,
     value {bytes},

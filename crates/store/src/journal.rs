@@ -20,7 +20,7 @@ pub use self::prune::Keep;
 pub(crate) use self::rows::clock_bytes;
 pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{
-    CallIntent, CallOutcome, Finish, RecordedCall, Run, RunStart, Success, Tail,
+    CallIntent, CallOutcome, DecidedBy, Finish, RecordedCall, Run, RunStart, Success, Tail,
 };
 use crate::{StoreError, changes, crash_point, database::Database, instance, tx::Tx};
 

@@ -68,8 +68,8 @@ pub use database_error::DatabaseError;
 pub use error::StoreError;
 pub use files::Files;
 pub use journal::{
-    CallIntent, CallOutcome, Ended, Finish, Journal, Keep, PastCall, RecordedCall, Run, RunCounts,
-    RunStart, Success, Tail,
+    CallIntent, CallOutcome, DecidedBy, Ended, Finish, Journal, Keep, PastCall, RecordedCall, Run,
+    RunCounts, RunStart, Success, Tail,
 };
 pub use keys::{Key, KeyHandle, Keys, Login, Logins, NewKey, new_key_text};
 pub use leases::{Lease, Leases};

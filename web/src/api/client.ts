@@ -13,6 +13,7 @@ export type Run = Schemas["RunReport"];
 export type Approval = Schemas["ApprovalView"];
 export type Rule = Schemas["RuleView"];
 export type PolicyRule = Schemas["PolicyRuleView"];
+export type LimitRow = Schemas["LimitView"];
 export type Persona = Schemas["PersonaView"];
 export type Model = Schemas["ModelView"];
 export type Key = Schemas["KeyView"];

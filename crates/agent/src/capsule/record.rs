@@ -321,6 +321,7 @@ impl CallRecord {
                 arguments: self.arguments.0.clone(),
                 clocks: self.clocks.clone(),
                 threaded: self.threaded,
+                decided_by: None,
             },
             outcome: self.outcome.as_ref().map(|outcome| CallOutcome {
                 result: match &outcome.error {

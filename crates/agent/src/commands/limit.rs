@@ -63,9 +63,10 @@ fn set(whom: Option<String>, amount: &str, unit: &str, period: &str) -> LimitArg
         per,
         ..Limit::default()
     };
+    // Nobody at all is answered by another command, which says so.
     match limit.check() {
-        Ok(()) => LimitArguments::Set(whom, Box::new(limit)),
-        Err(_) => LimitArguments::Unclear,
+        Ok(()) if !limit.is_ban() => LimitArguments::Set(whom, Box::new(limit)),
+        Ok(()) | Err(_) => LimitArguments::Unclear,
     }
 }
 

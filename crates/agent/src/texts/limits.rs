@@ -133,9 +133,7 @@ pub(crate) fn all_limits(language: Language, limits: &[&Limit]) -> String {
 fn whom(language: Language, limit: &Limit) -> String {
     let named = limit.person.as_ref().map(ToString::to_string);
     let named = named.or_else(|| limit.key.as_ref().map(|key| format!("key:{key}")));
-    let role = limit
-        .role
-        .map(|role| super::explaining::role(language, role));
+    let role = limit.role.map(|role| super::role(language, role));
     let everybody = match (language, limit.together) {
         (English, true) => "together",
         (English, false) => "everybody",

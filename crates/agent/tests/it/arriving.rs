@@ -501,4 +501,8 @@ async fn why_tells_each_as_much_as_they_may_know() {
         told.contains("cli:ann with the rights of a member; script"),
         "{told}"
     );
+    assert!(
+        told.contains("It called:\nbuiltin/look {\"text\":\"x\"} (by default)\n"),
+        "{told}"
+    );
 }

@@ -358,6 +358,7 @@ async fn administrators_limit_somebody_or_the_whole_chat() {
         "/limit bob many per day",
         "/limit bob 3 per week",
         "/limit bob -3 per day",
+        "/limit bob 0 per day",
         "/limit bob 3 words per day",
     ] {
         let told = says("root", unclear).await.1;

@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use callgate_contract::Rule;
 use callgate_service::operations::{AddRule, ListRules, PolicyRuleView, RemoveRule, RuleSource};
-use serde_json::Value as Json;
 
 use crate::{
     args::{Common, RuleArguments, RuleCommand},
@@ -51,7 +49,7 @@ fn show_rules(rules: &[PolicyRuleView]) {
         show::line(&format!(
             "{}  {}{answer}\n   {source}",
             paint(Colour::Bold, &id),
-            sentence(&view.rule),
+            view.rule,
         ));
     }
     if rules.is_empty() {
@@ -62,26 +60,5 @@ fn show_rules(rules: &[PolicyRuleView]) {
 fn show_one(done: &str, view: &PolicyRuleView) {
     let id = view.id.unwrap_or_default();
     let done = paint_note(Colour::Bold, &format!("{done}:"));
-    show::note(&format!("{done} rule {id}, {}", sentence(&view.rule)));
-}
-
-/// `deny method=send_message role=guest`.
-fn sentence(rule: &Rule) -> String {
-    let Ok(Json::Object(mut fields)) = serde_json::to_value(rule) else {
-        return String::new();
-    };
-    let word = |value: &Json| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let then = fields.remove("then").as_ref().map(word).unwrap_or_default();
-    let conditions = fields
-        .iter()
-        .map(|(name, value)| format!(" {name}={}", word(value)));
-    let conditions: String = conditions.collect();
-    match conditions.as_str() {
-        "" => format!("{then} everything"),
-        conditions => format!("{then}{conditions}"),
-    }
+    show::note(&format!("{done} rule {id}, {}", view.rule));
 }

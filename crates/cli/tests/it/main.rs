@@ -34,6 +34,7 @@ mod hostile_plugin;
 mod installers;
 mod instances;
 mod keys;
+mod limits;
 mod mcp;
 mod model;
 mod openai;

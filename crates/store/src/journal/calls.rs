@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use callgate_contract::JournalId;
 
-use super::{CallIntent, CallOutcome, rows::clock_bytes};
+use super::{CallIntent, CallOutcome, DecidedBy, rows::clock_bytes};
 use crate::{
     StoreError, row,
     tx::{AsParameter, Parameter, Tx, parameters},
@@ -13,14 +13,15 @@ use crate::{
 /// Calls written by one statement.
 const BATCH: usize = 16;
 /// Of a call's row.
-const COLUMNS: usize = 15;
+const COLUMNS: usize = 16;
 
 /// False if the call is on record.
 pub(super) fn insert_intent(tx: &mut dyn Tx, call: &CallIntent) -> Result<bool, StoreError> {
     let intent = IntentColumns::of(call)?;
     Ok(tx.writes_one(
-        "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (journal, sequence) DO NOTHING",
+        "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded,
+                           decided_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (journal, sequence) DO NOTHING",
         &intent.parameters(),
     )?)
 }
@@ -91,7 +92,7 @@ fn insert_recorded_text(rows: usize) -> String {
     };
     format!(
         "INSERT INTO call (journal, sequence, method, kind, effect, arguments, clocks, threaded,
-                           outcome, value, text, parts, error, detail, micros)
+                           decided_by, outcome, value, text, parts, error, detail, micros)
          VALUES {}
          ON CONFLICT (journal, sequence) DO UPDATE SET
              outcome = excluded.outcome, value = excluded.value, text = excluded.text,
@@ -138,6 +139,7 @@ struct IntentColumns<'a> {
     kind: String,
     effect: String,
     clocks: Vec<u8>,
+    decided_by: Option<String>,
 }
 
 impl<'a> IntentColumns<'a> {
@@ -147,11 +149,12 @@ impl<'a> IntentColumns<'a> {
             kind: row::word(call.kind)?,
             effect: row::word(call.effect)?,
             clocks: clock_bytes(&call.clocks),
+            decided_by: call.decided_by.as_ref().map(DecidedBy::to_string),
             call,
         })
     }
 
-    fn parameters(&self) -> [Parameter<'_>; 8] {
+    fn parameters(&self) -> [Parameter<'_>; 9] {
         [
             self.call.journal.parameter(),
             self.sequence.parameter(),
@@ -161,6 +164,7 @@ impl<'a> IntentColumns<'a> {
             self.call.arguments.parameter(),
             self.clocks.parameter(),
             self.call.threaded.parameter(),
+            self.decided_by.parameter(),
         ]
     }
 }

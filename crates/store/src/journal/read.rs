@@ -3,7 +3,9 @@
 use callgate_contract::{JournalId, SessionKey};
 use jiff::Timestamp;
 
-use super::{CallIntent, CallOutcome, Finish, Journal, RecordedCall, Run, RunStart, Success, Tail};
+use super::{
+    CallIntent, CallOutcome, DecidedBy, Finish, Journal, RecordedCall, Run, RunStart, Success, Tail,
+};
 use crate::{
     StoreError,
     instance::left_behind,
@@ -176,6 +178,7 @@ fn read_finish(row: &Row) -> Result<Option<Finish>, StoreError> {
 
 fn read_call(row: &Row) -> Result<RecordedCall, StoreError> {
     let clocks: Vec<u8> = get(row, "clocks")?;
+    let decided_by: Option<String> = get(row, "decided_by")?;
     let intent = CallIntent {
         journal: get(row, "journal")?,
         sequence: row::read_count("sequence", get(row, "sequence")?)?,
@@ -185,6 +188,7 @@ fn read_call(row: &Row) -> Result<RecordedCall, StoreError> {
         arguments: get(row, "arguments")?,
         clocks: read_clocks(&clocks)?,
         threaded: row::read_flag(get(row, "threaded")?),
+        decided_by: decided_by.map(|by| DecidedBy::read(&by)).transpose()?,
     };
     Ok(RecordedCall {
         intent,

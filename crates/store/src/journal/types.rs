@@ -1,10 +1,14 @@
 //! What the journal stores, as its callers see it. Values are bytes of `contract::codec`.
 
+use std::fmt;
+
 use callgate_contract::{
     Allowed, Effect, JournalId, Kind, Part, Principal, Role, SessionKey, Stop, Surface,
 };
 use jiff::Timestamp;
 use serde_json::Value as Json;
+
+use crate::StoreError;
 
 /// What must be known to execute a run again after a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +64,43 @@ pub struct CallIntent {
     /// Clock readings of the code since the call before, in nanoseconds.
     pub clocks: Vec<i64>,
     pub threaded: bool,
+    /// `None` for the default.
+    pub decided_by: Option<DecidedBy>,
+}
+
+/// By whose word a call was made or refused. Written `rule:ID`, `approval:ID` or `configured:RULE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// A rule or a standing answer of the store.
+    Rule(i64),
+    /// A rule of the configuration, which has no number: as it was then.
+    Configured(String),
+    /// Somebody was asked about this call.
+    Approval(i64),
+}
+
+impl fmt::Display for DecidedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DecidedBy::Rule(id) => write!(f, "rule:{id}"),
+            DecidedBy::Configured(rule) => write!(f, "configured:{rule}"),
+            DecidedBy::Approval(id) => write!(f, "approval:{id}"),
+        }
+    }
+}
+
+impl DecidedBy {
+    pub(super) fn read(text: &str) -> Result<Self, StoreError> {
+        let damaged = || StoreError::damaged("decider", text);
+        let (kind, rest) = text.split_once(':').ok_or_else(damaged)?;
+        let id = || rest.parse().map_err(|_| damaged());
+        match kind {
+            "rule" => Ok(DecidedBy::Rule(id()?)),
+            "approval" => Ok(DecidedBy::Approval(id()?)),
+            "configured" => Ok(DecidedBy::Configured(rest.to_owned())),
+            _ => Err(damaged()),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

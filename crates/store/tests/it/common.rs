@@ -7,8 +7,8 @@ use callgate_contract::{
     SessionKey, Surface, TurnStop, Usage,
 };
 use callgate_store::{
-    CallIntent, CallOutcome, Charge, Incoming, KeptRequest, NewMessage, RunStart, Sender, Success,
-    TurnEnd, TurnStart,
+    CallIntent, CallOutcome, Charge, DecidedBy, Incoming, KeptRequest, NewMessage, RunStart,
+    Sender, Success, TurnEnd, TurnStart,
 };
 use callgate_testkit::Home;
 use serde_json::{Value as Json, json};
@@ -42,6 +42,7 @@ pub fn call(journal: JournalId, sequence: u64, effect: Effect) -> CallIntent {
         arguments: vec![0, 1, 255],
         clocks: vec![i64::MIN, -1, 0, i64::MAX],
         threaded: false,
+        decided_by: Some(DecidedBy::Configured("ask method=现在:now".to_owned())),
     }
 }
 
