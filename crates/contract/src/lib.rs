@@ -50,7 +50,7 @@ pub use run::{
 pub use session::{InvalidSession, SessionKey, SessionType};
 pub use spec::{ExposureSpec, MethodSpec};
 pub use taint::Taint;
-pub use trust::{Choice, DeclaredTrust, ResultTrust, StrangeValue, Trust};
+pub use trust::{Choice, DeclaredTrust, ResultTrust, StrangeValue, StrangeValues, Trust};
 pub use turn::{ConversationId, Mode, TurnStop};
 pub use value::{Value, json};
 

@@ -81,20 +81,19 @@ impl Taint {
         account.is_some_and(|account| !account.sources.is_empty())
     }
 
-    /// The first text in `value` that strangers may have chosen.
-    pub fn stranger_in(&self, choice: Choice, value: &Value) -> Option<String> {
-        let account = self.0.as_ref()?.lock();
-        if account.sources.is_empty() {
-            return None;
+    /// The texts in `value` that strangers may have chosen.
+    pub fn strangers_in(&self, choice: Choice, value: &Value) -> Vec<String> {
+        let Some(account) = self.0.as_ref().map(|account| account.lock()) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        if !account.sources.is_empty() {
+            value.each_text(&mut |text| {
+                let chosen = choice.chosen_in(text);
+                let strange = chosen.filter(|value| !account.may_choose(choice, value));
+                found.extend(strange.map(str::to_owned));
+            });
         }
-        let mut found = None;
-        value.each_text(&mut |text| {
-            if found.is_none() {
-                let mut chosen = choice.chosen_in(text);
-                let strange = chosen.find(|value| !account.may_choose(choice, value));
-                found = strange.map(str::to_owned);
-            }
-        });
         found
     }
 }
@@ -164,18 +163,23 @@ fn comparable(text: &str) -> String {
     words.join(" ")
 }
 
-/// Whole words only, in scripts that divide words.
+/// Whole: as no part of a longer word, address or path, in scripts that divide words.
 fn stands_in(said: &str, wanted: &str) -> bool {
     let divided = |c: char| c.is_alphanumeric() && (c as u32) < 0x2E80;
-    let runs_on = |inside: Option<char>, outside: Option<char>| {
-        inside.is_some_and(divided) && outside.is_some_and(divided)
+    let joins = |c: char| ".-_@+/:~%".contains(c);
+    // `near` is next to the value, `far` beyond it.
+    let runs_on = |edge: Option<char>, near: Option<char>, far: Option<char>| {
+        let Some(near) = near.filter(|_| edge.is_some_and(divided)) else {
+            return false;
+        };
+        divided(near) || (joins(near) && far.is_some_and(divided))
     };
     said.match_indices(wanted).any(|(at, _)| {
-        let before = said.get(..at).and_then(|text| text.chars().next_back());
-        let after = said
-            .get(at + wanted.len()..)
-            .and_then(|text| text.chars().next());
-        !runs_on(wanted.chars().next(), before) && !runs_on(wanted.chars().next_back(), after)
+        let mut before = said.get(..at).unwrap_or_default().chars().rev();
+        let mut after = said.get(at + wanted.len()..).unwrap_or_default().chars();
+        let mut edges = wanted.chars();
+        !runs_on(edges.next(), before.next(), before.next())
+            && !runs_on(wanted.chars().next_back(), after.next(), after.next())
     })
 }
 
@@ -193,15 +197,25 @@ mod tests {
     #[test]
     fn a_value_passes_where_it_was_said() {
         let taint = tainted(&["Write to Bob@Example.com and to 小明, see https://a.example/x."]);
-        let passes = |choice, text: &str| taint.stranger_in(choice, &text.into()).is_none();
+        let passes = |choice, text: &str| taint.strangers_in(choice, &text.into()).is_empty();
         assert!(passes(Choice::Recipient, "bob@example.com"));
         assert!(passes(Choice::Recipient, "小明"));
         assert!(passes(Choice::Url, "http://a.example/x"));
         assert!(passes(Choice::Recipient, ""));
         assert!(passes(Choice::Url, "hello"));
-        for other in ["eve@example.com", "ob@example.com", "bob@example.co", "小"] {
-            let expected = other == "小";
-            assert_eq!(passes(Choice::Recipient, other), expected, "{other}");
+        let longer = tainted(&["to john.doe@corp.com.au, and delete /home/me/report.txt"]);
+        for (choice, part) in [
+            (Choice::Recipient, "doe@corp.com.au"),
+            (Choice::Recipient, "john.doe@corp.com"),
+            (Choice::Path, "/home/me"),
+            (Choice::Path, "report.txt"),
+        ] {
+            assert_eq!(longer.strangers_in(choice, &part.into()), [part]);
+        }
+        let whole = Value::from("/home/me/report.txt");
+        assert!(longer.strangers_in(Choice::Path, &whole).is_empty());
+        for other in ["eve@example.com", "ob@example.com", "bob@example.co"] {
+            assert!(!passes(Choice::Recipient, other), "{other}");
         }
         assert!(!passes(Choice::Url, "https://a.example/x?mail=secret"));
         assert!(passes(
@@ -215,37 +229,31 @@ mod tests {
     fn a_short_number_is_no_name_unless_a_trusted_result_gives_it() {
         let taint = tainted(&["the party on June 13, phone 55512345"]);
         let file = Value::Int(13);
-        assert!(taint.stranger_in(Choice::Path, &file).is_some());
+        assert!(!taint.strangers_in(Choice::Path, &file).is_empty());
         let phone = Value::Int(55_512_345);
-        assert!(taint.stranger_in(Choice::Recipient, &phone).is_none());
+        assert!(taint.strangers_in(Choice::Recipient, &phone).is_empty());
         taint.vouch("- id: 13");
-        assert!(taint.stranger_in(Choice::Path, &file).is_none());
+        assert!(taint.strangers_in(Choice::Path, &file).is_empty());
     }
 
     #[test]
-    fn of_several_the_one_that_nobody_said_is_named() {
+    fn of_several_all_that_nobody_said_are_named() {
         let taint = tainted(&["send it to ann"]);
-        let people = Value::List(vec!["ann".into(), "eve".into()]);
-        let found = taint.stranger_in(Choice::Recipient, &people);
-        assert_eq!(found.as_deref(), Some("eve"));
-        assert!(taint.stranger_in(Choice::Recipient, &Value::Null).is_none());
-        assert!(
-            taint
-                .stranger_in(Choice::Recipient, &Value::Int(7))
-                .is_some()
-        );
+        let people = Value::List(vec!["eve".into(), "ann".into(), "mallory".into()]);
+        let found = taint.strangers_in(Choice::Recipient, &people);
+        assert_eq!(found, ["eve", "mallory"]);
+        let strangers = |value: &Value| taint.strangers_in(Choice::Recipient, value);
+        assert!(strangers(&Value::Null).is_empty());
+        assert_eq!(strangers(&Value::Int(7)), ["7"]);
     }
 
     #[test]
     fn nothing_is_judged_before_a_stranger_has_spoken_or_without_an_account() {
         let value = Value::from("anybody");
-        assert!(
-            Taint::tracked()
-                .stranger_in(Choice::Recipient, &value)
-                .is_none()
-        );
+        let clean = Taint::tracked();
+        assert!(clean.strangers_in(Choice::Recipient, &value).is_empty());
         let direct = Taint::default();
         direct.mark("mcp:mail/read");
-        assert!(direct.stranger_in(Choice::Recipient, &value).is_none());
+        assert!(direct.strangers_in(Choice::Recipient, &value).is_empty());
     }
 }

@@ -23,7 +23,7 @@ impl Choice {
         let is_words = self == Choice::Url && text.trim().contains(char::is_whitespace);
         let is_link = move |word: &&str| match self {
             Choice::Url if is_words => is_link(word),
-            Choice::Url => word.contains(['.', '/', ':']),
+            Choice::Url => word.contains(['.', '/', ':']) && word.contains(char::is_alphanumeric),
             Choice::Recipient | Choice::Path | Choice::Command => true,
         };
         let words = text.split(move |c: char| is_words && c.is_whitespace());
@@ -118,25 +118,31 @@ impl From<DeclaredTrust> for Trust {
     }
 }
 
-/// A value that strangers may have chosen.
+/// Values of one call that strangers may have chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct StrangeValue {
-    /// Of this method, in full.
-    pub method: String,
-    pub parameter: String,
-    pub choice: Choice,
-    pub value: String,
+pub struct StrangeValues {
+    /// All of them: whoever agrees to one must have seen the others.
+    pub values: Vec<StrangeValue>,
     /// Where strangers' words came from.
     pub sources: Vec<String>,
 }
 
-impl std::fmt::Display for StrangeValue {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct StrangeValue {
+    pub parameter: String,
+    pub choice: Choice,
+    pub value: String,
+}
+
+impl std::fmt::Display for StrangeValues {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sources = self.sources.join(", ");
+        let named = |it: &StrangeValue| format!("{} {:?}", it.choice, it.value);
+        let values: Vec<String> = self.values.iter().map(named).collect();
         write!(
             f,
-            "the {} {:?} was not named by the person asking, and may come from {sources}",
-            self.choice, self.value
+            "not named by the person asking: {}; may come from {}",
+            values.join(", "),
+            self.sources.join(", ")
         )
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::{
     CallError, Gate,
     registry::Entry,
-    values::strange_value,
+    values::strange_values,
     view::{Purpose, view},
     written,
 };
@@ -63,7 +63,7 @@ impl Gate {
         let denied = || CallError::Denied { method: method() };
         let decided = rights.decided(entry, None);
         intent.decided_by = decided.by();
-        let strange = strange_value(caller, entry, arguments);
+        let strange = strange_values(caller, entry, arguments);
         match (decided.permission, &strange) {
             (Permission::Allow, None) => return Ok(()),
             (Permission::Deny, _) => return Err(denied()),

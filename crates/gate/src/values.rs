@@ -2,7 +2,8 @@
 //! it stands in words that may choose. What enters is noted here too, from live and from recorded results alike.
 
 use callgate_contract::{
-    Arguments, BoxFuture, Caller, ResultTrust, SessionKey, StrangeValue, Surface, Taint, Value,
+    Arguments, BoxFuture, Caller, ResultTrust, SessionKey, StrangeValue, StrangeValues, Surface,
+    Taint, Value,
 };
 use callgate_store::{Ask, RecordedCall};
 
@@ -35,13 +36,13 @@ impl Gate {
     }
 }
 
-/// The first value of this call that nobody who may choose has named. Only what an AI calls is judged: a
-/// person's call is their word, and a plugin's is its author's.
-pub(crate) fn strange_value(
+/// The values of this call that nobody who may choose has named. Only what an AI calls is judged: a person's
+/// call is their word, and a plugin's is its author's.
+pub(crate) fn strange_values(
     caller: &Caller,
     entry: &Entry,
     arguments: &Arguments,
-) -> Option<StrangeValue> {
+) -> Option<StrangeValues> {
     let taint = taint_of(caller)?;
     let chooses = &entry.info().trust.chooses;
     if chooses.is_empty() || !taint.is_tainted() {
@@ -50,15 +51,21 @@ pub(crate) fn strange_value(
     let parameters = entry.signature.parameters.iter();
     let positional = parameters.map(|it| &it.name).zip(&arguments.positional);
     let named = arguments.named.iter().map(|(name, value)| (name, value));
-    positional.chain(named).find_map(|(name, value)| {
-        let choice = *chooses.get(name)?;
-        Some(StrangeValue {
-            method: entry.full_name.clone(),
+    let mut values = Vec::new();
+    for (name, value) in positional.chain(named) {
+        let Some(choice) = chooses.get(name).copied() else {
+            continue;
+        };
+        let strange = taint.strangers_in(choice, value).into_iter();
+        values.extend(strange.map(|value| StrangeValue {
             parameter: name.clone(),
             choice,
-            value: taint.stranger_in(choice, value)?,
-            sources: taint.sources(),
-        })
+            value,
+        }));
+    }
+    (!values.is_empty()).then(|| StrangeValues {
+        values,
+        sources: taint.sources(),
     })
 }
 

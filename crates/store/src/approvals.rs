@@ -2,7 +2,7 @@
 //! follows from it is the gate's. What asked and then ended without an answer waits no more.
 
 use callgate_contract::{
-    Change, JournalId, Message, Part, Permission, Principal, SessionKey, StrangeValue,
+    Change, JournalId, Message, Part, Permission, Principal, SessionKey, StrangeValues,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub struct Ask {
     pub arguments: Json,
     pub approver: Approver,
     /// Why it is asked, where no rule says so.
-    pub reason: Option<StrangeValue>,
+    pub reason: Option<StrangeValues>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

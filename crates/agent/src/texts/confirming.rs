@@ -1,6 +1,6 @@
 //! What people are asked before something is done in their name.
 
-use callgate_contract::{Choice, StrangeValue};
+use callgate_contract::{Choice, StrangeValue, StrangeValues};
 use callgate_store::Ask;
 
 use crate::language::Language::{self, Chinese, English};
@@ -10,7 +10,7 @@ const SHOWN: usize = 300;
 
 pub(crate) fn may_i(language: Language, ask: &Ask, approval: i64) -> String {
     let question = match &ask.reason {
-        Some(strange) => about(language, strange),
+        Some(strange) => about(language, &ask.method, strange),
         None => {
             let Ask { method, .. } = ask;
             let arguments: String = ask.arguments.to_string().chars().take(SHOWN).collect();
@@ -26,37 +26,32 @@ pub(crate) fn may_i(language: Language, ask: &Ask, approval: i64) -> String {
     }
 }
 
-fn about(language: Language, strange: &StrangeValue) -> String {
-    let StrangeValue {
-        method,
-        value,
-        choice,
-        ..
-    } = strange;
+fn about(language: Language, method: &str, strange: &StrangeValues) -> String {
     let sources = strange.sources.join(", ");
+    let named = |it: &StrangeValue| format!("{} {:?}", what(language, it.choice), it.value);
+    let values: Vec<String> = strange.values.iter().map(named).collect();
     match language {
-        English => {
-            let what = match choice {
-                Choice::Recipient => "the recipient",
-                Choice::Path => "the path",
-                Choice::Command => "the command",
-                Choice::Url => "the address",
-            };
-            format!(
-                "May I call {method} with {what} {value:?}? You did not name it, and it may come from \
-                 what I read ({sources})."
-            )
-        }
-        Chinese => {
-            let what = match choice {
-                Choice::Recipient => "接收方",
-                Choice::Path => "路径",
-                Choice::Command => "命令",
-                Choice::Url => "网址",
-            };
-            format!(
-                "可以调用 {method}，{what}为 {value:?} 吗？你没有提到它，它可能来自我读到的内容（{sources}）。"
-            )
-        }
+        English => format!(
+            "May I call {method} with {}? You did not name this, and it may come from what I read \
+             ({sources}).",
+            values.join(", ")
+        ),
+        Chinese => format!(
+            "可以调用 {method}，{} 吗？你没有提到它，它可能来自我读到的内容（{sources}）。",
+            values.join("，")
+        ),
+    }
+}
+
+fn what(language: Language, choice: Choice) -> &'static str {
+    match (language, choice) {
+        (English, Choice::Recipient) => "the recipient",
+        (English, Choice::Path) => "the path",
+        (English, Choice::Command) => "the command",
+        (English, Choice::Url) => "the address",
+        (Chinese, Choice::Recipient) => "接收方为",
+        (Chinese, Choice::Path) => "路径为",
+        (Chinese, Choice::Command) => "命令为",
+        (Chinese, Choice::Url) => "网址为",
     }
 }

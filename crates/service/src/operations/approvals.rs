@@ -1,7 +1,7 @@
 //! Approvals: what waits for the operator's answer, answering it, and the answers that stand.
 
 use callgate_agent::RunReport;
-use callgate_contract::{JournalId, Message, Permission, SessionKey, StrangeValue};
+use callgate_contract::{JournalId, Message, Permission, SessionKey, StrangeValues};
 use callgate_store::{
     Approval, ApprovalState, Approver, Decision, Standing, StoreError, StoredRule,
 };
@@ -196,7 +196,7 @@ pub struct ApprovalView {
     /// operator's counts in either case.
     pub approver: Approver,
     /// Why it is asked, where no rule says so.
-    pub reason: Option<StrangeValue>,
+    pub reason: Option<StrangeValues>,
     /// `pending`, `allowed`, `denied`, or `withdrawn` where what asked has ended.
     #[schemars(with = "String")]
     pub state: ApprovalState,

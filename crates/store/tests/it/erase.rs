@@ -2,7 +2,7 @@
 
 use callgate_contract::{
     BoxFuture, Choice, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop, StrangeValue,
-    Usage,
+    StrangeValues, Usage,
 };
 use callgate_store::{
     Approver, Ask, CallOutcome, ConversationUpdate, NewConversation, RunStart, Store, Success,
@@ -80,11 +80,12 @@ async fn confide(store: &Store, start: &TurnStart, ended: bool) {
             schema: String::new(),
             arguments: secret.clone(),
             approver: Approver::Requester,
-            reason: Some(StrangeValue {
-                method: "m".to_owned(),
-                parameter: "to".to_owned(),
-                choice: Choice::Recipient,
-                value: SECRET.to_owned(),
+            reason: Some(StrangeValues {
+                values: vec![StrangeValue {
+                    parameter: "to".to_owned(),
+                    choice: Choice::Recipient,
+                    value: SECRET.to_owned(),
+                }],
                 sources: Vec::new(),
             }),
         };

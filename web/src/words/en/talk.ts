@@ -68,7 +68,7 @@ export const talk = {
   "approve.allow": "Allow",
   "approve.always": "Always allow here",
   "approve.deny": "Deny",
-  "approve.strange": "{value} ({choice}) was not named by {user}; it may come from {sources}. They are asked in the chat too.",
+  "approve.strange": "{user} did not name {values}; it may come from {sources}. They are asked in the chat too.",
   "approve.none": "Nothing is waiting for approval.",
   "mode.code": "Code",
   "mode.tools": "Tool calls",

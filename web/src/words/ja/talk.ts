@@ -68,7 +68,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "approve.allow": "許可",
   "approve.always": "このセッションでは常に許可",
   "approve.deny": "拒否",
-  "approve.strange": "{value}（{choice}）は {user} が指定したものではなく、{sources} に由来する可能性があります。本人にもチャットで確認しています。",
+  "approve.strange": "{values} は {user} が指定したものではなく、{sources} に由来する可能性があります。本人にもチャットで確認しています。",
   "approve.none": "承認待ちの呼び出しはありません。",
   "mode.code": "コード",
   "mode.tools": "ツール呼び出し",

@@ -68,7 +68,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "approve.allow": "允许",
   "approve.always": "在此会话中始终允许",
   "approve.deny": "拒绝",
-  "approve.strange": "{user} 没有提到 {value}（{choice}），它可能来自 {sources}。聊天中也会询问本人。",
+  "approve.strange": "{user} 没有提到 {values}，它可能来自 {sources}。聊天中也会询问本人。",
   "approve.none": "没有等待批准的调用。",
   "mode.code": "代码",
   "mode.tools": "工具调用",
