@@ -127,13 +127,15 @@ impl Limits<'_> {
                     of_turns(&one.counted, session, most, &mut values)
                 }
             };
-            let mut sum = |what: &str| match one.spending {
-                false => NOTHING.to_owned(),
-                true => format!(
+            let mut sum = |what: &str| {
+                if !one.spending {
+                    return NOTHING.to_owned();
+                }
+                let condition = one.counted.condition("asked_at", &mut values);
+                format!(
                     "(SELECT COALESCE(CAST(SUM({what}) AS BIGINT), 0) FROM model_request
-                      WHERE answered_at IS NOT NULL AND {})",
-                    one.counted.condition("asked_at", &mut values)
-                ),
+                      WHERE answered_at IS NOT NULL AND {condition})"
+                )
             };
             let (tokens, money) = (sum("tokens_in + tokens_out"), sum("money"));
             [count, tokens, money]

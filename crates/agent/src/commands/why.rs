@@ -64,9 +64,10 @@ impl Agent {
         let mut journals = vec![turn.start.id];
         let runs = self.store().turns().runs(turn.start.id).await?;
         journals.extend(runs.iter().map(|run| run.start.id));
-        let rules = match sees_all {
-            true => self.store().rules().list().await?,
-            false => Vec::new(),
+        let rules = if sees_all {
+            self.store().rules().list().await?
+        } else {
+            Vec::new()
         };
         let rules: HashMap<i64, &StoredRule> = rules.iter().map(|one| (one.id, one)).collect();
         let mut calls = Vec::new();

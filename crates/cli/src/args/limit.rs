@@ -26,7 +26,7 @@ Examples:
   callgate limit add --role member --messages 20 --per hour
   callgate limit add --group onebot:GroupMessage:10086 --together --tokens 200000
   callgate limit add --person onebot:10001 --messages 0 --until 2026-12-01T00:00:00Z")]
-    Add(NewLimitArguments),
+    Add(Box<NewLimitArguments>),
     /// Remove a limit or a ban
     Remove {
         /// The number `callgate limit list` shows

@@ -68,9 +68,10 @@ fn sentence(limit: &Limit) -> String {
         Some(format!("{} {name}", word(&amount)))
     });
     let amounts: Vec<String> = amounts.into_iter().flatten().collect();
-    let bounded = match limit.is_ban() {
-        true => "banned".to_owned(),
-        false => format!("{} per {per}", amounts.join(", ")),
+    let bounded = if limit.is_ban() {
+        "banned".to_owned()
+    } else {
+        format!("{} per {per}", amounts.join(", "))
     };
     let whom = fields.iter().map(|(name, value)| match value {
         Json::Bool(_) => name.clone(),
