@@ -161,13 +161,17 @@ const AT_ONCE: &str = "[approval]\nwait_seconds = 0\n";
 #[test]
 fn the_person_whose_turn_it_is_is_asked_in_the_chat_and_nobody_else_answers() {
     let site = Site::start(MANIFEST, AT_ONCE);
-    let obedient = [read(), send(EVE, "all of it"), done()];
+    let both = json!({"to": ["harmless@corp.example", EVE], "text": "all of it"});
+    let obedient = [read(), calls(&[("send_mail", both)]), done()];
     let question = site.says(GROUP, "bob", "What is new?", &obedient);
     assert!(
         question.contains("May I call plugin:mails/send_mail"),
         "{question}"
     );
-    assert!(question.contains("\"eve@evil.example\""), "{question}");
+    assert!(
+        question.contains("\"harmless@corp.example\", the recipient \"eve@evil.example\""),
+        "{question}"
+    );
     assert!(question.contains("plugin:mails/read_mail"), "{question}");
     assert!(question.contains("/approve 1 or /deny 1"), "{question}");
     let asked = &site.approvals()[0];
