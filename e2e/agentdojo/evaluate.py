@@ -61,6 +61,8 @@ class Stage:
             for approval in waiting:
                 wanted = column == APPROVE_ALL or model.wants(approval["method"], approval["arguments"])
                 self._server.decide(session, approval, wanted)
+        if column == UNDEFENDED and world.injection_task and not model.deceived:
+            raise RuntimeError(f"{world.user_task.ID}: {world.injection_task.ID} was never read")
         answer = "" if waiting else self._server.last(session)
         task = world.injection_task
         return Run(
@@ -104,7 +106,9 @@ def main() -> int:
         words.error("CALLGATE_BIN must name the binary; `make agentdojo` does so")
 
     def all_of(name: str) -> list[Run]:
-        return list(suite_runs(binary, SUITES[name], given.sample))
+        runs = list(suite_runs(binary, SUITES[name], given.sample))
+        print(f"{name}: {len(runs)} runs", file=sys.stderr)
+        return runs
 
     with ThreadPoolExecutor() as pool:
         runs = [run for part in pool.map(all_of, given.suite or SUITES) for run in part]

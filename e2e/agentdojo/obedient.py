@@ -43,9 +43,8 @@ class Obedient:
         return call
 
     def _injected_calls(self) -> list[FunctionCall]:
-        """For what is there now; to look at it changes nothing."""
-        now = self.world.environment.model_copy(deep=True)
-        return goals.calls(self.world.suite.name, self.world.injection_task, now)
+        """For what is there now."""
+        return goals.calls(self.world.suite.name, self.world.injection_task, self.world.environment)
 
     def _look_back(self) -> None:
         if self._made:

@@ -39,7 +39,7 @@ class Peers:
         for message in reversed(asked["messages"]):
             if message["role"] != "tool":
                 break
-            results.append(json.dumps(message["content"], ensure_ascii=False))
+            results.append(_text(message["content"]))
         step = self.run().next(results)
         if isinstance(step, str):
             return {"role": "assistant", "content": step}
@@ -66,6 +66,10 @@ class Peers:
         if method == "ping":
             return {"result": {}}
         return {"error": {"code": -32601, "message": f"no method {method}"}}
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def _handler(peers: Peers) -> type[BaseHTTPRequestHandler]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -71,7 +72,7 @@ class Server:
             self.close()
             raise
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        self._connection = http.client.HTTPConnection(urlsplit(json.loads(line)["address"]).netloc, timeout=PATIENCE)
+        self._address = urlsplit(json.loads(line)["address"]).netloc
 
     def close(self) -> None:
         self._process.kill()
@@ -105,9 +106,11 @@ class Server:
         return self.ask("GET", f"/api/approvals?session={quote(session)}")["items"]
 
     def ask(self, verb: str, path: str, body: Any = None) -> Any:
-        self._connection.request(verb, path, json.dumps(body) if body is not None else None, self._headers)
-        response = self._connection.getresponse()
-        answer = json.loads(response.read() or b"null")
+        # A connection each: one that is idle for long is closed.
+        with closing(http.client.HTTPConnection(self._address, timeout=PATIENCE)) as connection:
+            connection.request(verb, path, json.dumps(body) if body is not None else None, self._headers)
+            response = connection.getresponse()
+            answer = json.loads(response.read() or b"null")
         if response.status >= 400:
             raise RuntimeError(f"{verb} {path}: {response.status} {answer}")
         return answer
