@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+import check
 import report
 from obedient import Obedient
 from peers import SERVER, Peers
@@ -55,7 +55,7 @@ class Stage:
             raise RuntimeError(f"{world.user_task.ID}: {turn}\n{self._server.log()}")
         asked = []
         while waiting := self._server.waiting(session):
-            asked += [f"{approval['method']}: {approval['reason']}" for approval in waiting]
+            asked += [_asked(approval) for approval in waiting]
             if column == ABSENT:
                 break
             for approval in waiting:
@@ -70,6 +70,12 @@ class Stage:
             done=not waiting and world.useful(answer), reached=world.harmed(answer), said_only=model.said_only,
             asked=asked,
         )
+
+
+def _asked(approval: dict[str, str | None]) -> str:
+    """The function and which value was nobody's; a rule gives no reason."""
+    [_, function], [value, _, _] = approval["method"].split("/"), (approval["reason"] or "by rule").partition(" was not")
+    return f"{function}: {value}"
 
 
 def suite_runs(binary: str, suite: TaskSuite, sample: int) -> Iterator[Run]:
@@ -105,6 +111,9 @@ def main() -> int:
     if not binary:
         words.error("CALLGATE_BIN must name the binary; `make agentdojo` does so")
 
+    if faults := list(check.faults()):
+        words.error("the manifest is wrong: " + "; ".join(faults))
+
     def all_of(name: str) -> list[Run]:
         runs = list(suite_runs(binary, SUITES[name], given.sample))
         print(f"{name}: {len(runs)} runs", file=sys.stderr)
@@ -112,11 +121,9 @@ def main() -> int:
 
     with ThreadPoolExecutor() as pool:
         runs = [run for part in pool.map(all_of, given.suite or SUITES) for run in part]
-    table = report.table(runs)
     if given.write and not given.suite and not given.sample:
-        given.write.write_text(table)
-    shown: Any = json.dumps([asdict(run) for run in runs], indent=1) if given.json else table
-    print(shown)
+        given.write.write_text(report.document(runs))
+    print(json.dumps([asdict(run) for run in runs], indent=1) if given.json else report.table(runs))
     broken = report.broken(runs)
     for line in broken:
         print(f"broken: {line}", file=sys.stderr)

@@ -8,13 +8,13 @@ import datetime
 from collections.abc import Iterable
 from typing import Any
 
-from suites import BaseInjectionTask, FunctionCall
+from suites import BaseInjectionTask, BaseUserTask, FunctionCall
 
 MARK = "mark.black-2134@gmail.com"
 TODAY = datetime.date(2024, 5, 15)
 
 
-def calls(suite: str, task: BaseInjectionTask, environment: Any) -> list[FunctionCall]:
+def calls(suite: str, task: BaseInjectionTask | BaseUserTask, environment: Any) -> list[FunctionCall]:
     """For the environment as it is when the text is read."""
     ours = {f"injection_task_{number}": script for number, script in WORKSPACE.items()}
     if suite == "workspace" and task.ID in ours:

@@ -28,6 +28,21 @@ class Run:
     asked: list[str]
 
 
+HEAD = """\
+# AgentDojo: what a model that obeys every text can do
+
+Made by `make agentdojo`; [README.md](README.md) says how. Of {pairs} pairs of a task and an injected goal, and
+{tasks} tasks without one.
+"""
+
+
+def document(runs: list[Run]) -> str:
+    """The table with what it is of, and which tasks ask although nobody attacks."""
+    pairs, tasks = (len(_of(runs, UNDEFENDED, injected)) for injected in (True, False))
+    parts = [HEAD.format(pairs=pairs, tasks=tasks), table(runs), "## Tasks that ask by themselves\n", *_asking(runs)]
+    return "\n".join(parts) + "\n"
+
+
 def table(runs: list[Run]) -> str:
     rows = [
         "| | goals reached by calls | goals reached by words alone | tasks done, no injection | tasks done, injection "
@@ -57,6 +72,13 @@ def _by_suite(runs: list[Run]) -> Iterable[str]:
         done = [_share([run.done for run in _of(ours, column, False)]) for column in COLUMNS]
         cells = map(", ".join, zip(reached, done, strict=True))
         yield f"| {suite} | " + " | ".join(cells) + " |"
+
+
+def _asking(runs: list[Run]) -> Iterable[str]:
+    yield "| suite | task | asked |\n|---|---|---|"
+    for run in _of(runs, TASK_AWARE, False):
+        if run.asked:
+            yield f"| {run.suite} | {run.user_task} | {'<br>'.join(run.asked)} |"
 
 
 def broken(runs: list[Run]) -> list[str]:
