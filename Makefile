@@ -8,7 +8,7 @@ TARGET = $(shell $(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"targ
 # Tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: run demo page library page-test test bench soak release lint lint-rust lint-python lint-page fmt prepare
+.PHONY: run demo page library page-test test agentdojo bench soak release lint lint-rust lint-python lint-page fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
@@ -39,6 +39,12 @@ test: prepare lint ## Everything that must hold, on both databases, as root and 
 
 prepare: ## Install what the tests need (as root), or say what is missing.
 	@./scripts/prepare
+
+agentdojo: ## AgentDojo's attacks on a model that obeys them, through the real server: ARGUMENTS="--suite slack" is a part of it.
+	$(CARGO) build --quiet -p callgate-cli
+	./e2e/install agentdojo
+	CALLGATE_BIN="$(TARGET)/debug/callgate" PYTHONPATH=e2e/agentdojo/python_modules \
+		/usr/bin/python3 e2e/agentdojo/evaluate.py --write e2e/agentdojo/RESULTS.md $(ARGUMENTS)
 
 bench: release ## Ours against peers, in one alternating run.
 	$(TARGET)/release/callgate-bench
