@@ -24,6 +24,7 @@ impl Surfaces {
                 let service = fetcher.clone();
                 Box::pin(async move { service.fetch_bytes(&url).await })
             }),
+            service.remote().attempts().clone(),
         );
         let attached = openai.clone();
         // Plugins may ask for a model's address as soon as there is one, whether a server runs or not.

@@ -2,6 +2,7 @@
 //! request, its response and one kind of error. Surfaces only translate: they neither decide nor word
 //! what happened.
 
+mod attempts;
 mod capability;
 mod capsules;
 mod clock;
@@ -26,6 +27,7 @@ pub mod request;
 mod requester;
 mod scope;
 mod service;
+pub use attempts::Attempts;
 
 pub use capability::{Capabilities, Capability};
 pub use capsules::{read as read_capsule, replay as replay_capsule};

@@ -256,12 +256,36 @@ fn an_address_shows_only_so_many_wrong_keys() {
     let server = Server::start(&scene);
     let ask = |path: &str, key: &str| server.api("GET", path, key, None).0;
     assert_eq!(ask("/api/keys", &key.text), 200);
+    // Over Socket.IO as over the API, and what was shown to one counts for all.
+    assert_eq!(ask("/v1/models", "callgate_wrong"), 401);
+    let engine = format!(
+        "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {}\r\n{UPGRADE}\r\n",
+        server.address
+    );
+    // What came of each; one connection is refused only so often.
+    let show = |keys: &[String]| -> Vec<String> {
+        let mut client = Connection::open("client", &server.address, &engine, "\"sid\"");
+        for (shown, key) in keys.iter().enumerate() {
+            let auth = json!({ "clientId": "app", "key": key });
+            client.say(&format!("40/llm,{auth}"));
+            wait_until(|| client.heard().matches("/llm,{").count() == shown + 1);
+        }
+        let heard = client.heard();
+        heard.split("/llm,").skip(1).map(str::to_owned).collect()
+    };
+    let wrong: Vec<String> = (0..300).map(|n| format!("callgate_{n}")).collect();
+    let refused: Vec<String> = wrong.chunks(50).flat_map(show).collect();
+    assert!(refused[0].contains("Invalid key."), "{}", refused[0]);
+    assert!(
+        refused[299].contains("Too many wrong keys"),
+        "{}",
+        refused[299]
+    );
     for path in ["/api/keys", "/v1/models"] {
-        let wrong = |n: u32| ask(path, &format!("callgate_{n}"));
-        let refused: Vec<u16> = (0..300).map(wrong).collect();
-        assert_eq!(refused[0], 401, "{path}");
-        assert_eq!(refused[299], 429, "{path}");
+        assert_eq!(ask(path, "callgate_another"), 429, "{path}");
     }
+    let seated = show(std::slice::from_ref(&key.text));
+    assert!(seated[0].contains("sid"), "{seated:?}");
     assert_eq!(
         ask("/api/keys", &key.text),
         200,
