@@ -37,6 +37,7 @@ mod keys;
 mod mcp;
 mod model;
 mod openai;
+mod near_addresses;
 mod outages;
 mod packages;
 mod personas;

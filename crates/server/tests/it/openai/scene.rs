@@ -104,6 +104,8 @@ impl Scene {
             store.clone(),
             Arc::new(|url| Box::pin(fetched(url))),
             Arc::default(),
+            // Nobody here is behind a wall.
+            Arc::new(|_| Box::pin(async {})),
         );
         openai.attach(agent);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
