@@ -14,6 +14,7 @@ mod completion;
 mod costs;
 mod delegate;
 mod drain;
+mod ending;
 mod error;
 mod excerpt;
 mod extract;

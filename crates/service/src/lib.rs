@@ -8,7 +8,6 @@ mod capsules;
 mod clock;
 pub mod config;
 mod doctor;
-mod ending;
 mod entry;
 mod error;
 mod jobs;
@@ -27,8 +26,8 @@ pub mod request;
 mod requester;
 mod scope;
 mod service;
-pub use attempts::Attempts;
 
+pub use attempts::Attempts;
 pub use capability::{Capabilities, Capability};
 pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;

@@ -224,6 +224,41 @@ fn what_runs_for_a_key_ends_with_it() {
     completion.wait_for("revoked or has expired");
 }
 
+/// The model never answers, so that each of them is still under way when the server is killed.
+#[test]
+fn a_turn_that_is_taken_up_again_ends_with_its_key() {
+    let model = FakeModel::start(100, "never");
+    let scene = Scene::configured(&model.toml());
+    let [early, late, other] = [(); 3].map(|()| new_key(&scene, &["--scope", "operator"]));
+    let watcher = new_key(&scene, &["--scope", "read"]);
+    let mut server = Server::start(&scene);
+    for (session, key) in [("early", &early), ("late", &late), ("other", &other)] {
+        let path = format!("/api/sessions/web:FriendMessage:{session}/messages");
+        let message = json!({ "text": "hi", "wait": false });
+        let (status, said) = server.api("POST", &path, &key.text, Some(&message));
+        assert_eq!((status, &said["stop"]), (200, &json!("accepted")));
+    }
+    wait_until(|| model.requests().len() == 3);
+    let mut child = server.child.take().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    // One key is over before anybody goes on with its turn, one afterwards, one stays.
+    scene.callgate(&["key", "revoke", &early.id]).succeeded();
+    let server = Server::start(&scene);
+    wait_until(|| model.requests().len() >= 5);
+    wait_until(|| stops(&server, &watcher).contains(&json!("cancelled")));
+    let over = |server: &Server| {
+        let stops = stops(server, &watcher);
+        stops.iter().filter(|stop| stop.is_string()).count()
+    };
+    assert_eq!(over(&server), 1);
+    scene.callgate(&["key", "revoke", &late.id]).succeeded();
+    wait_until(|| over(&server) == 2);
+    assert_eq!(server.api("GET", "/api/sessions", &other.text, None).0, 200);
+    assert_eq!(over(&server), 2, "nobody ended the third");
+}
+
 #[test]
 fn what_runs_for_a_key_ends_when_it_expires() {
     let model = FakeModel::start(1, "fine");
