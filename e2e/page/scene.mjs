@@ -19,8 +19,8 @@ export class Scene {
   outside = [];
   complaints = [];
 
-  /** `plugins`: names of folders beside this file. */
-  static async open({ model = true, config = "", plugins = [] } = {}) {
+  /** `plugins`: names of folders beside this file. `knownAs`: another address at which the browser finds us. */
+  static async open({ model = true, config = "", plugins = [], knownAs } = {}) {
     const scene = new Scene();
     scene.bin = process.env.CALLGATE_BIN;
     assert.ok(scene.bin, "CALLGATE_BIN names the binary to test");
@@ -29,11 +29,12 @@ export class Scene {
     scene.port = await freePort();
     scene.origin = `http://127.0.0.1:${scene.port}`;
     const list = scene.model ? `[[models.list]]\nid = "fake"\nbase_url = "${scene.model.url}"\nkey = "none"\nprice = { input = 3.0, output = 15.0 }\n` : "";
-    writeFileSync(join(scene.data, "callgate.toml"), `${config}\n${list}`);
+    if (config || list) writeFileSync(join(scene.data, "callgate.toml"), `${config}\n${list}`);
     scene.plugins = plugins.map((name) => new URL(`plugins/${name}`, import.meta.url).pathname);
     if (plugins.length) scene.#prepare();
     await scene.start();
-    scene.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+    const rules = knownAs ? [`--host-resolver-rules=MAP ${knownAs} 127.0.0.1:${scene.port}`] : [];
+    scene.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: [...FLAGS, ...rules] });
     return scene;
   }
 

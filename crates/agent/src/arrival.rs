@@ -43,6 +43,8 @@ pub struct Override {
     pub principal: Option<Principal>,
     /// In place of the role that the principal has.
     pub role: Option<Role>,
+    /// The id of the key that the message came by: its turn ends with it.
+    pub key: Option<String>,
     /// Zero where messages come one by one.
     pub debounce: Option<Duration>,
 }
@@ -91,6 +93,7 @@ impl Agent {
         let reception = Reception {
             role: Some(role),
             principal: Some(principal),
+            key: overrule.key.clone(),
             offered,
             mode: overrule.mode,
             model: overrule.model.clone(),
@@ -159,6 +162,7 @@ impl Agent {
         overrule: Override,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
+        let watch = self.ending_with(overrule.key.as_deref(), &row.session, watch);
         let wish = self.sessions().wishes.wish(row, &overrule, &watch);
         let settled = self.settle(row, role, offered).await;
         drop(wish);
@@ -202,6 +206,8 @@ impl Agent {
             if let Some(done) = self.settle(row, role, false).await? {
                 return Ok(done);
             }
+            let key = self.store().keys().of_row(row.id).await?;
+            let watch = self.ending_with(key.as_deref(), &row.session, watch);
             self.answer(row, role, watch).await
         };
         claim.ends_with(answered.await)
@@ -303,7 +309,11 @@ impl Agent {
         let agent = self.clone();
         tokio::spawn(async move {
             let (role, claim) = (agent.role_at_arrival(&row), agent.claim_row(&row));
-            let answered = agent.answer(&row, role, Watch::default());
+            let answered = async {
+                let key = agent.store().keys().of_row(row.id).await?;
+                let watch = agent.ending_with(key.as_deref(), &row.session, Watch::default());
+                agent.answer(&row, role, watch).await
+            };
             if let Err(error) = claim.ends_with(answered.await) {
                 tracing::warn!(row = row.id, %error, "message not answered");
             }

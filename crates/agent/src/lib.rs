@@ -15,6 +15,7 @@ mod confirm;
 mod costs;
 mod delegate;
 mod drain;
+mod ending;
 mod error;
 mod excerpt;
 mod extract;

@@ -81,6 +81,7 @@ pub fn environments(settings: &Settings, root: PathBuf) -> Result<Environments, 
     let environments = Environments::new(root, settings.config.python()?, library);
     Ok(environments
         .building_from_source(chosen.source_packages)
+        .reaching(settings.config.near()?)
         .unwalled(chosen.unwalled))
 }
 

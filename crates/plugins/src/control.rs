@@ -16,8 +16,8 @@ impl Control {
         Control(Mutex::new(BufReader::new(socket)))
     }
 
-    /// Has something shown to the worker, as `Wall::order_for` says it.
-    pub(crate) async fn show(&self, order: &[u8]) -> io::Result<()> {
+    /// Has something shown or opened to the worker, as `Wall` puts it.
+    pub(crate) async fn order(&self, order: &[u8]) -> io::Result<()> {
         let mut socket = self.0.lock().await;
         socket.write_all(order).await?;
         let mut answer = String::new();

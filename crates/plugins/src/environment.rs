@@ -26,6 +26,8 @@ pub(crate) use installer::found;
 pub use process::ProgressFn;
 pub use requirement::is_requirement;
 
+use crate::wall::NearAddresses;
+
 /// What an environment holds by our doing, kept inside it.
 const STAMP: &str = "callgate.json";
 const LOCK: &str = "lock";
@@ -40,6 +42,8 @@ pub struct Environments {
     scripts: PathBuf,
     /// Packages may be built where there is no wheel, which runs their code.
     from_source: bool,
+    /// Addresses of this machine and its link that installers may reach.
+    near: NearAddresses,
     /// Nothing runs behind a wall: the operator's choice.
     unwalled: bool,
 }
@@ -75,8 +79,14 @@ impl Environments {
             python,
             scripts,
             from_source: false,
+            near: NearAddresses::default(),
             unwalled: false,
         }
+    }
+
+    /// Which near addresses installers may reach besides those of their indexes. The operator's to say.
+    pub fn reaching(self, near: NearAddresses) -> Self {
+        Environments { near, ..self }
     }
 
     /// Whether installers run without a wall. The operator's to say.

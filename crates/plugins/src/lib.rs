@@ -41,5 +41,5 @@ pub use failure::{Failure, WorkerError};
 pub use plugins::{Plugin, PluginOptions, Plugins};
 pub use python::unpack as library;
 pub use source::{LoadedPlugin, Source};
-pub use wall::try_wall;
+pub use wall::{NearAddresses, try_wall};
 pub use worker::{StepStream, Worker};

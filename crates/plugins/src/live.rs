@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    net::SocketAddr,
     os::unix::{fs::MetadataExt, process::ExitStatusExt},
     path::{Path, PathBuf},
     process::ExitStatus,
@@ -75,6 +76,8 @@ pub(crate) struct WorkerChannels {
     wall: Wall,
     /// What this process is shown of plugins. A mutex held for a look.
     inside: Mutex<Vec<Place>>,
+    /// Addresses of ours that it may reach. A mutex held for a look.
+    reached: Mutex<Vec<SocketAddr>>,
     advice: fn(&str) -> String,
 }
 
@@ -102,6 +105,7 @@ impl WorkerChannels {
             death: watch::Sender::new(None),
             control,
             inside: Mutex::new(places.map(Place::at).collect()),
+            reached: Mutex::default(),
             wall,
             advice,
         }
@@ -117,7 +121,7 @@ impl WorkerChannels {
             return false;
         };
         let place = Place::at(path.to_owned());
-        if let Err(error) = self.control.show(&order).await {
+        if let Err(error) = self.control.order(&order).await {
             tracing::debug!(path = %path.display(), %error, "a worker cannot be shown a folder");
             return false;
         }
@@ -125,6 +129,16 @@ impl WorkerChannels {
         inside.retain(|known| known.path != place.path);
         inside.push(place);
         true
+    }
+
+    pub(crate) async fn let_reach(&self, address: SocketAddr) {
+        if self.reached.lock().contains(&address) {
+            return;
+        }
+        match self.control.order(&Wall::order_to_open(address)).await {
+            Ok(()) => self.reached.lock().push(address),
+            Err(error) => tracing::warn!(%address, %error, "a worker cannot be let reach us"),
+        }
     }
 
     fn may_open(&self, path: &Path) -> bool {

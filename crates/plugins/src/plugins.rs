@@ -7,6 +7,7 @@ mod order;
 use std::{
     collections::BTreeMap,
     io,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Weak},
     time::Duration,
@@ -27,6 +28,7 @@ use crate::{
     log, python,
     render::Renderer,
     switches::Switches,
+    wall::NearAddresses,
 };
 
 /// How plugins are hosted.
@@ -50,6 +52,8 @@ pub struct PluginOptions {
     pub source_packages: bool,
     /// Folders of this machine that the operator lets plugins read and write.
     pub folders: Vec<PathBuf>,
+    /// Addresses of this machine and its link that the operator lets plugins reach.
+    pub near: NearAddresses,
     /// Plugins run without a wall: the operator's choice.
     pub unwalled: bool,
     /// What to do about a wall that the kernel refused, by its reason.
@@ -69,6 +73,7 @@ impl PluginOptions {
             memory: 8 << 30,
             source_packages: false,
             folders: Vec::new(),
+            near: NearAddresses::default(),
             unwalled: false,
             advice: |_| "`callgate doctor` says what to enable".to_owned(),
         }
@@ -89,6 +94,8 @@ pub(crate) struct Inner {
     /// Mutexes held for a look; both maps change only when plugins come and go.
     workers: Mutex<BTreeMap<String, Arc<Worker>>>,
     pub(crate) plugins: Mutex<BTreeMap<String, Plugin>>,
+    /// Addresses of ours that plugins may reach. A mutex held for a look.
+    pub(crate) ours: Mutex<Vec<SocketAddr>>,
     pub(crate) renderer: Renderer,
     pub(crate) described: DescriptionCache,
     this: Weak<Inner>,
@@ -124,6 +131,7 @@ impl Plugins {
             switches: Arc::default(),
             workers: Mutex::default(),
             plugins: Mutex::default(),
+            ours: Mutex::default(),
             this: this.clone(),
         }));
         let inner = &plugins.0;
@@ -156,6 +164,7 @@ impl Plugins {
             self.0.library.clone(),
         )
         .building_from_source(options.source_packages)
+        .reaching(options.near.clone())
         .unwalled(options.unwalled);
         let patient = self.worker(worker).map(|worker| worker.patient());
         let name = worker.to_owned();
@@ -167,6 +176,20 @@ impl Plugins {
             Err(InstallError::files(&options.data, io::Error::other(error)))
         });
         installed.map(drop)
+    }
+
+    /// Lets plugins reach an address of ours, from those that run to those that will.
+    pub async fn let_reach(&self, address: SocketAddr) {
+        {
+            let mut ours = self.0.ours.lock();
+            if !ours.contains(&address) {
+                ours.push(address);
+            }
+        }
+        let workers: Vec<_> = self.0.workers.lock().values().cloned().collect();
+        for worker in workers {
+            worker.let_reach(address).await;
+        }
     }
 
     pub(crate) fn inner(&self) -> &Inner {

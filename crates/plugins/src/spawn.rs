@@ -229,6 +229,15 @@ pub(crate) fn certificates() -> impl Iterator<Item = PathBuf> {
     named.into_iter().flatten().map(PathBuf::from)
 }
 
+/// Through which the operator has programs reach the network.
+pub(crate) fn proxies() -> impl Iterator<Item = String> {
+    let named = PASSED_ON.iter().filter(|name| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with("_proxy") && name != "no_proxy"
+    });
+    named.filter_map(|name| std::env::var(name).ok())
+}
+
 /// Where no proxy is asked: what the operator says, and this machine, where models are reached.
 fn unproxied(variable: &str) -> String {
     let given = std::env::var(variable).unwrap_or_default();

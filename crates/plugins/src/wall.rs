@@ -1,22 +1,26 @@
 //! [`Wall`]: what stands around workers, installers and the browser: other people's code. Such a program
 //! has a root of its own, in which it finds the system's files, what it was given, and nothing else; no
-//! process but its own; of system calls and root's powers what plugins need. Built from outside before the
+//! process but its own; of system calls and root's powers what plugins need; of near addresses those that
+//! are open. Built from outside before the
 //! program starts, by `callgate-wall` (`crates/jail/src/wall`), which we carry along; where the kernel
 //! refuses, the program does not start. Which parts of the machine are shown is decided here.
 
 mod filter;
 mod helper;
+mod near;
 mod places;
 mod system;
 
 use std::{
     io,
+    net::SocketAddr,
     os::fd::AsRawFd,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::Command,
 };
 
+pub use near::NearAddresses;
 use places::Places;
 pub(crate) use places::interpreter;
 
@@ -35,18 +39,20 @@ pub(crate) struct Wall {
     pub(crate) memory: u64,
     /// Without a network, and so without any socket but its own.
     pub(crate) offline: bool,
+    pub(crate) near: NearAddresses,
     /// Places can be added while it runs, by a socket that comes over its standard input.
     pub(crate) control: bool,
     /// The operator has chosen to do without.
     pub(crate) unwalled: bool,
 }
 
-/// Can a program be put behind a wall here? Else why not.
-pub fn try_wall() -> Result<(), String> {
+/// Can a program be put behind a wall here, with these addresses open? Else why not.
+pub fn try_wall(near: NearAddresses) -> Result<(), String> {
     let nothing = tempfile::tempdir().map_err(|error| error.to_string())?;
     let wall = Wall {
         hidden: nothing.path().to_owned(),
         folder: PathBuf::from("/"),
+        near,
         ..Wall::default()
     };
     let tried = wall
@@ -88,10 +94,12 @@ impl Wall {
         }
         let mut places = Places::default();
         places.write(path);
-        let words = places.words(None).into_iter();
-        let mut order: Vec<u8> = words.flat_map(|word| (word + "\0").into_bytes()).collect();
-        order.push(0);
-        Some(order)
+        Some(order(places.words(None)))
+    }
+
+    /// The order to let it send to `address` too.
+    pub(crate) fn order_to_open(address: SocketAddr) -> Vec<u8> {
+        order(near::order(address))
     }
 
     fn words(&self) -> io::Result<Vec<String>> {
@@ -119,6 +127,18 @@ impl Wall {
         for program in filter::programs(self.offline).map_err(io::Error::other)? {
             words.extend(["filter".to_owned(), program]);
         }
+        if !self.offline && !self.near.are_all_open() {
+            words.extend(["guarded".to_owned(), filter::guard()]);
+            words.extend(self.near.words());
+        }
         Ok(words)
     }
+}
+
+/// As the process of a wall takes it.
+fn order(words: impl IntoIterator<Item = String>) -> Vec<u8> {
+    let words = words.into_iter();
+    let mut order: Vec<u8> = words.flat_map(|word| (word + "\0").into_bytes()).collect();
+    order.push(0);
+    order
 }

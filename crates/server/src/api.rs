@@ -33,12 +33,12 @@ use std::sync::Arc;
 
 use axum::{Json as Body, Router};
 use callgate_gate::Gate;
-use callgate_service::{Capability, Live, News, Rates, Remote, Service};
+use callgate_service::{Attempts, Capability, Live, News, Rates, Remote, Service};
 use callgate_store::Store;
 use serde_json::Value as Json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::{attempts::Attempts, health::Health, plugin_web::Tickets};
+use crate::{health::Health, plugin_web::Tickets};
 
 pub(crate) use access::{Access, Asking, admit};
 pub(crate) use problem::Problem;
@@ -53,7 +53,6 @@ pub struct Api(Arc<ApiState>);
 struct ApiState {
     service: Service,
     rates: Rates<String>,
-    attempts: Attempts,
     tickets: Tickets,
     health: Health,
 }
@@ -65,7 +64,6 @@ impl Api {
             health: Health::new(service.store().clone()),
             service,
             rates: Rates::new(access::BURST, access::PER_SECOND),
-            attempts: Attempts::default(),
             tickets: Tickets::default(),
         }))
     }
@@ -178,7 +176,7 @@ impl Api {
     }
 
     fn attempts(&self) -> &Attempts {
-        &self.0.attempts
+        self.0.service.remote().attempts()
     }
 
     pub(crate) fn health(&self) -> &Health {

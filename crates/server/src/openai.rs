@@ -25,17 +25,13 @@ use axum::{
     routing::{get, post},
 };
 use callgate_agent::Agent;
-use callgate_service::Rates;
+use callgate_service::{Attempts, Rates};
 use callgate_store::Store;
 
-use self::{
-    access::{Attempts, Door},
-    failure::Failure,
-    gateway::Gateway,
-};
+use self::{access::Door, failure::Failure, gateway::Gateway};
 
 pub(crate) use self::access::NEEDS;
-pub use self::media::Fetch;
+pub use self::{gateway::LetReach, media::Fetch};
 
 /// Of a request, pictures included.
 const LARGEST: usize = 32 << 20;
@@ -48,7 +44,8 @@ struct OpenAiInner {
     store: Store,
     fetch: Fetch,
     rates: Rates<String>,
-    attempts: Attempts,
+    attempts: Arc<Attempts>,
+    let_reach: LetReach,
     gateway: Gateway,
     /// Made when models are known, some time after the first request may come.
     agent: OnceLock<Agent>,
@@ -56,12 +53,13 @@ struct OpenAiInner {
 
 impl OpenAi {
     /// `fetch` is the one way to what a URL from a stranger names.
-    pub fn new(store: Store, fetch: Fetch) -> Self {
+    pub fn new(store: Store, fetch: Fetch, attempts: Arc<Attempts>, let_reach: LetReach) -> Self {
         OpenAi(Arc::new(OpenAiInner {
             store,
             fetch,
             rates: Rates::new(access::BURST, access::PER_SECOND),
-            attempts: Attempts::default(),
+            attempts,
+            let_reach,
             gateway: Gateway::default(),
             agent: OnceLock::new(),
         }))

@@ -17,12 +17,17 @@ pub struct Surfaces {
 
 impl Surfaces {
     pub fn new(service: Service) -> Self {
-        let fetcher = service.clone();
+        let (fetcher, host) = (service.clone(), service.clone());
         let openai = OpenAi::new(
             service.store().clone(),
             Arc::new(move |url| {
                 let service = fetcher.clone();
                 Box::pin(async move { service.fetch_bytes(&url).await })
+            }),
+            service.remote().attempts().clone(),
+            Arc::new(move |address| {
+                let service = host.clone();
+                Box::pin(async move { service.let_plugins_reach(address).await })
             }),
         );
         let attached = openai.clone();

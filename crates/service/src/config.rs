@@ -19,6 +19,7 @@ use std::{
 use callgate_builtins::fetch::{FetchPolicy, HostPattern};
 use callgate_contract::{Limit, Limits, Rule};
 use callgate_gate::GatePolicy;
+use callgate_plugins::NearAddresses;
 use callgate_sandbox::{JailOptions, find_python};
 use callgate_store::{Durability, StoreOptions};
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,7 @@ pub struct Fetch {
 pub struct Plugins {
     pub source_packages: bool,
     pub folders: Vec<PathBuf>,
+    pub local_addresses: Vec<String>,
     pub unwalled: bool,
 }
 
@@ -237,6 +239,16 @@ impl Config {
         })?;
         Ok(callgate_builtins::Options {
             fetch: FetchPolicy::new(hosts),
+        })
+    }
+
+    /// What plugins may reach of this machine and its link.
+    pub fn near(&self) -> Result<NearAddresses, ServiceError> {
+        NearAddresses::parse(&self.plugins.local_addresses).map_err(|word| {
+            let hint =
+                "for example plugins.local_addresses = [\"127.0.0.1:6333\", \"localhost:8080\"]";
+            let error = format!("plugins.local_addresses: {word:?} is not an address");
+            ServiceError::refused(error, hint)
         })
     }
 

@@ -157,10 +157,26 @@ async fn try_sandbox(config: &Config) -> Result<RunReport, ServiceError> {
 /// One real program behind the wall of plugins, and where that is switched off, whether it has to be.
 async fn plugin_wall(config: &Config) -> Check {
     const NAME: &str = "plugin wall";
-    let tried = tokio::task::spawn_blocking(callgate_plugins::try_wall).await;
+    let near = match config.near() {
+        Ok(near) => near,
+        Err(error) => return Check::fail(NAME, error),
+    };
+    let tried = tokio::task::spawn_blocking(|| callgate_plugins::try_wall(near)).await;
     let tried = tried.unwrap_or_else(|error| Err(error.to_string()));
     match (tried, config.plugins.unwalled) {
-        (Ok(()), false) => Check::ok(NAME, "a program was put behind it"),
+        (Ok(()), false) => match config.plugins.local_addresses.as_slice() {
+            [] => Check::ok(
+                NAME,
+                "a program was put behind it; this machine's addresses are closed",
+            ),
+            open => Check::ok(
+                NAME,
+                format!(
+                    "a program was put behind it; open to plugins: {}",
+                    open.join(", ")
+                ),
+            ),
+        },
         (Ok(()), true) => Check::warn(
             NAME,
             "switched off, and would stand here: plugins reach all that you do".to_owned(),

@@ -2,12 +2,12 @@
 //! request, its response and one kind of error. Surfaces only translate: they neither decide nor word
 //! what happened.
 
+mod attempts;
 mod capability;
 mod capsules;
 mod clock;
 pub mod config;
 mod doctor;
-mod ending;
 mod entry;
 mod error;
 mod jobs;
@@ -27,6 +27,7 @@ mod requester;
 mod scope;
 mod service;
 
+pub use attempts::Attempts;
 pub use capability::{Capabilities, Capability};
 pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;

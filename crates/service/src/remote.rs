@@ -55,7 +55,7 @@ pub use roster::Roster;
 pub use statics::StaticFile;
 pub use wire::{Disconnected, Wire};
 
-use crate::Quotas;
+use crate::{Attempts, Quotas};
 use namespace::caught;
 
 /// For a CONNECT to be answered.
@@ -109,6 +109,7 @@ struct RemoteInner {
     offers: offers::Offers,
     statics: statics::Statics,
     quotas: Quotas,
+    attempts: Arc<Attempts>,
     /// Made when models are known, some time after the first client may come.
     agent: OnceLock<Agent>,
 }
@@ -140,6 +141,7 @@ impl Remote {
             offers: offers::Offers::default(),
             statics,
             quotas,
+            attempts: Arc::default(),
             agent: OnceLock::new(),
         }));
         let call_client = forward::CallClient::new(Arc::downgrade(&remote.0), within);
@@ -147,6 +149,11 @@ impl Remote {
             tracing::error!(%error, "could not register call_client; clients cannot call each other");
         }
         remote
+    }
+
+    /// Of keys that open nothing, for all surfaces.
+    pub fn attempts(&self) -> &Arc<Attempts> {
+        &self.0.attempts
     }
 
     /// Who connects, and whether it may sit in `namespace`. `Err` is what the client is told.

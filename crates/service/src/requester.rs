@@ -34,6 +34,14 @@ impl Requester {
         ))
     }
 
+    /// The id of the key that was shown.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Requester::Terminal => None,
+            Requester::Key(key) => Some(&key.id),
+        }
+    }
+
     pub fn role(&self) -> Role {
         if self.capabilities().holds(Capability::Operator) {
             Role::Operator

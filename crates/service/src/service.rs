@@ -18,6 +18,7 @@ pub use outlets::OPENAI_PLATFORM;
 pub use plugin_web::{ForwardRequest, PluginWebError, Visit, Webhook};
 
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -292,6 +293,11 @@ impl Service {
     pub async fn fetch_bytes(&self, url: &str) -> Result<Vec<u8>, String> {
         let fetched = self.fetcher.bytes(url).await;
         fetched.map_err(|error| error.to_string())
+    }
+
+    /// Opens an address of ours to plugins, behind whose wall this machine is closed.
+    pub async fn let_plugins_reach(&self, address: SocketAddr) {
+        self.plugins().let_reach(address).await;
     }
 
     /// What metrics show of this moment.

@@ -50,6 +50,8 @@ CREATE TABLE log (
     sender_role TEXT,
     -- NULL for the account `sender` on the session's platform.
     sender_principal TEXT,
+    -- The id of the key that it came by; what it began ends with that.
+    sender_key TEXT,
     -- The platform's own id of the message; NULL where it has none.
     message_id TEXT,
     hidden BIGINT NOT NULL DEFAULT 0,

@@ -1,6 +1,7 @@
 //! Access keys. The text of a key is shown once, when it is made; only its hash is kept, so a
 //! stolen database opens no door.
 
+mod began;
 mod handle;
 mod login;
 mod uses;

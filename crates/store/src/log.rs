@@ -52,6 +52,8 @@ pub struct Reception {
     pub role: Option<Role>,
     /// Who sent it; `None` for the sender's account on the session's platform.
     pub principal: Option<Principal>,
+    /// The id of the key that it came by: what the message begins ends with it.
+    pub key: Option<String>,
     /// Listeners deal with it first: no turn takes it along before they have spoken.
     pub offered: bool,
     /// The sender's wish, in place of what the session would choose.
@@ -446,8 +448,9 @@ pub(crate) fn insert_incoming(
     let id: Option<i64> = tx.scalar(
         "INSERT INTO log (session, role, parts, written_at, sender, sender_name, message_id,
                           hidden, mentioned, sender_role, dismissed, offered, holder, mode, model,
-                          sender_principal, provenance)
-         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15)
+                          sender_principal, provenance, sender_key)
+         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15,
+                 ?16)
          ON CONFLICT (session, message_id) WHERE message_id IS NOT NULL DO NOTHING RETURNING id",
         parameters![
             session,
@@ -465,6 +468,7 @@ pub(crate) fn insert_incoming(
             reception.model,
             principal.as_ref().map(Principal::to_string),
             reception.provenance.as_ref().map(Provenance::to_string),
+            reception.key,
         ],
     )?;
     let Some(id) = id else {

@@ -169,6 +169,8 @@ impl Agent {
         if !adopted {
             return Err(StoreError::Elsewhere(id).into());
         }
+        let key = self.store().keys().of_turn(id).await?;
+        let watch = self.ending_with(key.as_deref(), &live.key, watch);
         let start = found.start;
         let session = start.session.clone();
         let claim = self.claim_turn(&session, id);

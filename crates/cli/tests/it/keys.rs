@@ -224,6 +224,41 @@ fn what_runs_for_a_key_ends_with_it() {
     completion.wait_for("revoked or has expired");
 }
 
+/// The model never answers, so that each of them is still under way when the server is killed.
+#[test]
+fn a_turn_that_is_taken_up_again_ends_with_its_key() {
+    let model = FakeModel::start(100, "never");
+    let scene = Scene::configured(&model.toml());
+    let [early, late, other] = [(); 3].map(|()| new_key(&scene, &["--scope", "operator"]));
+    let watcher = new_key(&scene, &["--scope", "read"]);
+    let mut server = Server::start(&scene);
+    for (session, key) in [("early", &early), ("late", &late), ("other", &other)] {
+        let path = format!("/api/sessions/web:FriendMessage:{session}/messages");
+        let message = json!({ "text": "hi", "wait": false });
+        let (status, said) = server.api("POST", &path, &key.text, Some(&message));
+        assert_eq!((status, &said["stop"]), (200, &json!("accepted")));
+    }
+    wait_until(|| model.requests().len() == 3);
+    let mut child = server.child.take().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    // One key is over before anybody goes on with its turn, one afterwards, one stays.
+    scene.callgate(&["key", "revoke", &early.id]).succeeded();
+    let server = Server::start(&scene);
+    wait_until(|| model.requests().len() >= 5);
+    wait_until(|| stops(&server, &watcher).contains(&json!("cancelled")));
+    let over = |server: &Server| {
+        let stops = stops(server, &watcher);
+        stops.iter().filter(|stop| stop.is_string()).count()
+    };
+    assert_eq!(over(&server), 1);
+    scene.callgate(&["key", "revoke", &late.id]).succeeded();
+    wait_until(|| over(&server) == 2);
+    assert_eq!(server.api("GET", "/api/sessions", &other.text, None).0, 200);
+    assert_eq!(over(&server), 2, "nobody ended the third");
+}
+
 #[test]
 fn what_runs_for_a_key_ends_when_it_expires() {
     let model = FakeModel::start(1, "fine");
@@ -256,12 +291,36 @@ fn an_address_shows_only_so_many_wrong_keys() {
     let server = Server::start(&scene);
     let ask = |path: &str, key: &str| server.api("GET", path, key, None).0;
     assert_eq!(ask("/api/keys", &key.text), 200);
+    // Over Socket.IO as over the API, and what was shown to one counts for all.
+    assert_eq!(ask("/v1/models", "callgate_wrong"), 401);
+    let engine = format!(
+        "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {}\r\n{UPGRADE}\r\n",
+        server.address
+    );
+    // What came of each; one connection is refused only so often.
+    let show = |keys: &[String]| -> Vec<String> {
+        let mut client = Connection::open("client", &server.address, &engine, "\"sid\"");
+        for (shown, key) in keys.iter().enumerate() {
+            let auth = json!({ "clientId": "app", "key": key });
+            client.say(&format!("40/llm,{auth}"));
+            wait_until(|| client.heard().matches("/llm,{").count() == shown + 1);
+        }
+        let heard = client.heard();
+        heard.split("/llm,").skip(1).map(str::to_owned).collect()
+    };
+    let wrong: Vec<String> = (0..300).map(|n| format!("callgate_{n}")).collect();
+    let refused: Vec<String> = wrong.chunks(50).flat_map(show).collect();
+    assert!(refused[0].contains("Invalid key."), "{}", refused[0]);
+    assert!(
+        refused[299].contains("Too many wrong keys"),
+        "{}",
+        refused[299]
+    );
     for path in ["/api/keys", "/v1/models"] {
-        let wrong = |n: u32| ask(path, &format!("callgate_{n}"));
-        let refused: Vec<u16> = (0..300).map(wrong).collect();
-        assert_eq!(refused[0], 401, "{path}");
-        assert_eq!(refused[299], 429, "{path}");
+        assert_eq!(ask(path, "callgate_another"), 429, "{path}");
     }
+    let seated = show(std::slice::from_ref(&key.text));
+    assert!(seated[0].contains("sid"), "{seated:?}");
     assert_eq!(
         ask("/api/keys", &key.text),
         200,

@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 
 use crate::{
+    guard::Guard,
     plan::Place,
     process::{self, Init, Signals},
     root,
@@ -25,6 +26,7 @@ pub fn keep(
     init: Option<Init>,
     mut control: Option<i32>,
     signals: &Signals,
+    guard: Option<&Guard>,
 ) -> Step<Infallible> {
     // The program has them now.
     for stream in 0..3 {
@@ -34,12 +36,12 @@ pub fn keep(
         if let Some(status) = process::ended(program, false) {
             break status;
         }
-        let [signalled, ordered] = wait([signals.descriptor, control.unwrap_or(-1)]);
-        if signalled && signals.bring(libc::SIGUSR1) {
+        let [signalled, ordered] = process::wait([signals.descriptor, control.unwrap_or(-1)]);
+        if signalled != 0 && signals.bring(libc::SIGUSR1) {
             process::kill(program, libc::SIGUSR1);
         }
-        if let (true, Some(socket)) = (ordered, control) {
-            match order(socket, init.is_some()) {
+        if let (true, Some(socket)) = (ordered != 0, control) {
+            match order(socket, init.is_some(), guard) {
                 Some(Ok(())) => process::write(socket, b"shown\n"),
                 Some(Err(failure)) => process::write(socket, format!("!{failure}\n").as_bytes()),
                 None => {
@@ -57,21 +59,9 @@ pub fn keep(
     process::end_as(status)
 }
 
-/// Which of the descriptors has something to read, or has ended.
-fn wait(descriptors: [i32; 2]) -> [bool; 2] {
-    let mut polled = descriptors.map(|descriptor| libc::pollfd {
-        fd: descriptor,
-        events: libc::POLLIN,
-        revents: 0,
-    });
-    // SAFETY: a live array and its length.
-    unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
-    polled.map(|polled| polled.revents != 0)
-}
-
-/// One order: places as in a plan, each word with a NUL after it, and an empty word. Without a wall there
-/// is nothing to be done. `None` when the host is gone.
-fn order(control: i32, walled: bool) -> Option<Step<()>> {
+/// One order: places and open addresses as in a plan, each word with a NUL after it, and an empty word.
+/// Without a wall, or a guard, there is nothing to be done. `None` when the host is gone.
+fn order(control: i32, walled: bool, guard: Option<&Guard>) -> Option<Step<()>> {
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"\0\0") {
         let more = process::read(control);
@@ -84,8 +74,14 @@ fn order(control: i32, walled: bool) -> Option<Step<()>> {
     let mut words = text.trim_end_matches('\0').split('\0').map(str::to_owned);
     let mut show = || -> Step<()> {
         while let Some(word) = words.next().filter(|_| walled) {
-            let place = Place::parse(&word, &mut words)?;
-            root::show(&place.ok_or(failed("order", &word))?)?;
+            match (Place::parse(&word, &mut words)?, word.as_str()) {
+                (Some(place), _) => root::show(&place)?,
+                (None, "open") => {
+                    let address = words.next().ok_or(failed("order", "cut off"))?;
+                    guard.map_or(Ok(()), |guard| guard.open(&address))?;
+                }
+                (None, _) => return Err(failed("order", &word)),
+            }
         }
         Ok(())
     };

@@ -2,10 +2,14 @@
 //! (see [`plan`]), and stays outside of it until the program has ended, as which it then ends itself. It
 //! takes orders from the host only, and never reads what the program says.
 //!
-//! Three processes: this one, which sees the machine and shows parts of it to the others; the first
-//! process of the program's own pid namespace, whose end is the end of all in there; and the program.
+//! Four processes: this one, which sees the machine and shows parts of it to the others; the first
+//! process of the program's own pid namespace, whose end is the end of all in there; the program; and,
+//! outside of everything, the guard of its network.
 
+mod guard;
+mod handshake;
 mod keep;
+mod network;
 mod plan;
 mod process;
 mod root;
@@ -21,6 +25,9 @@ mod sys;
 
 use std::convert::Infallible;
 
+use guard::Guard;
+use handshake::Handshake;
+use network::OpenAddresses;
 use plan::Plan;
 use process::Signals;
 use sys::Step;
@@ -47,6 +54,13 @@ fn main() {
 
 fn run(plan: &Plan, control: Option<i32>) -> Step<Infallible> {
     let signals = Signals::blocked()?;
+    let mut open = OpenAddresses::default();
+    for address in &plan.open {
+        open.add(address)?;
+    }
+    let guarded = plan.walled && plan.guarded.is_some();
+    let guard = guarded.then(|| Guard::start(open)).transpose()?;
+    let handshake = Handshake::new()?;
     let init = if plan.walled {
         users::unshare(plan.offline)?;
         root::build(&plan.places)?;
@@ -56,10 +70,14 @@ fn run(plan: &Plan, control: Option<i32>) -> Step<Infallible> {
     };
     let program = process::fork()?;
     if program == 0 {
-        let Err(failure) = seal::become_program(plan, init.as_ref(), &signals);
+        let Err(failure) = seal::become_program(plan, init.as_ref(), &signals, &handshake);
         give_up(control, &failure);
     }
-    keep::keep(program, init, control, &signals)
+    handshake.take(|descriptor| match &guard {
+        Some(guard) => guard.watch(program, descriptor),
+        None => Ok(()),
+    })?;
+    keep::keep(program, init, control, &signals, guard.as_ref())
 }
 
 fn give_up(control: Option<i32>, failure: &sys::StepError) -> ! {

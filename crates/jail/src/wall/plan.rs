@@ -29,6 +29,10 @@ pub struct Plan {
     pub places: Vec<Place>,
     /// Seccomp programs, as bytes.
     pub filters: Vec<Vec<u8>>,
+    /// One more, which has us asked about the network; without it nobody is.
+    pub guarded: Option<Vec<u8>>,
+    /// Addresses that are open although they are near.
+    pub open: Vec<String>,
     pub program: Vec<CString>,
 }
 
@@ -61,6 +65,8 @@ impl Plan {
             memory: 0,
             places: Vec::new(),
             filters: Vec::new(),
+            guarded: None,
+            open: Vec::new(),
             program: Vec::new(),
         };
         while let Some(word) = words.next() {
@@ -76,6 +82,8 @@ impl Plan {
                 "folder" => plan.folder = next()?,
                 "memory" => plan.memory = next()?.parse().map_err(|_| failed("plan", "memory"))?,
                 "filter" => plan.filters.push(bytes(&next()?)?),
+                "guarded" => plan.guarded = Some(bytes(&next()?)?),
+                "open" => plan.open.push(next()?),
                 "--" => break,
                 _ => return Err(failed("plan", &word)),
             }

@@ -63,6 +63,18 @@ pub fn read(descriptor: i32) -> Vec<u8> {
     buffer
 }
 
+/// Which of the descriptors has something to read, or has ended, as the kernel puts it.
+pub fn wait(descriptors: [i32; 2]) -> [i16; 2] {
+    let mut polled = descriptors.map(|descriptor| libc::pollfd {
+        fd: descriptor,
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    // SAFETY: a live array and its length.
+    unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
+    polled.map(|polled| polled.revents)
+}
+
 /// The first process of a pid namespace: orphans become its children.
 pub struct Init {
     pub pid: i32,

@@ -4,6 +4,7 @@
 use std::{convert::Infallible, io, ptr};
 
 use crate::{
+    handshake::Handshake,
     landlock::Ruleset,
     plan::Plan,
     process::{Init, Signals},
@@ -16,7 +17,12 @@ const KEPT_POWERS: u32 = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4;
 /// Rights over files, but for making device nodes: root could make that of a disk and read all of it.
 const ALL_BUT_DEVICES: u64 = !(1 << 6 | 1 << 11);
 
-pub fn become_program(plan: &Plan, init: Option<&Init>, signals: &Signals) -> Step<Infallible> {
+pub fn become_program(
+    plan: &Plan,
+    init: Option<&Init>,
+    signals: &Signals,
+    handshake: &Handshake,
+) -> Step<Infallible> {
     if let Some(init) = init {
         init.join()?;
         // A signal to one's group crosses pid namespaces.
@@ -35,6 +41,15 @@ pub fn become_program(plan: &Plan, init: Option<&Init>, signals: &Signals) -> St
     limit(libc::RLIMIT_CORE, 1, "core limit")?;
     if plan.walled {
         give_up(plan)?;
+    }
+    if let Some(filter) = plan.guarded.as_ref().filter(|_| plan.walled) {
+        let listener = sys::install_guarded_filter(filter).map_err(|failure| {
+            failed(
+                "this kernel cannot have a network guarded",
+                &failure.to_string(),
+            )
+        })?;
+        handshake.give(listener)?;
     }
     prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as u64, "pdeathsig")?;
     signals.restore();

@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::{Environments, InstallError};
-use crate::wall::{Wall, interpreter};
+use crate::wall::{NearAddresses, Wall, interpreter};
 
 /// Kept between installations. Not the operator's own cache: what is built for plugins is only theirs.
 const CACHE: &str = ".cache";
@@ -62,12 +62,14 @@ impl Environments {
             fs::create_dir_all(place).map_err(broken)?;
         }
         let mut readable = settings_of_installers();
+        let near = self.near_installers(&readable);
         readable.push(self.scripts.clone());
         readable.extend(interpreter(program));
         readable.extend(interpreter(&self.python));
         let mut writable: Vec<PathBuf> = writable.iter().map(|path| path.to_path_buf()).collect();
         writable.extend([cache.clone(), folder.path().to_owned()]);
         let wall = Wall {
+            near,
             readable,
             writable,
             hidden: self.root.parent().unwrap_or(&self.root).to_owned(),
@@ -86,6 +88,30 @@ impl Environments {
             .env("UV_CACHE_DIR", cache.join("uv"))
             .envs(variables.iter().copied());
         Ok(ConfinedCommand { command, folder })
+    }
+}
+
+impl Environments {
+    /// What the operator has opened, and where variables and settings lead installers.
+    fn near_installers(&self, settings: &[PathBuf]) -> NearAddresses {
+        let mut near = self.near.clone();
+        let passed_on = env::vars().filter(|(name, _)| is_passed_on(name));
+        for (_, value) in passed_on {
+            near.open_named_in(&value);
+        }
+        let files = settings.iter().flat_map(|place| {
+            let inside = fs::read_dir(place).into_iter().flatten().flatten();
+            let inside = inside.map(|entry| entry.path());
+            inside.chain([place.clone()]).collect::<Vec<_>>()
+        });
+        let settings = files.filter(|file| {
+            file.extension()
+                .is_some_and(|it| it == "conf" || it == "toml" || it == "ini")
+        });
+        for text in settings.filter_map(|file| fs::read_to_string(file).ok()) {
+            near.open_named_in(&text);
+        }
+        near
     }
 }
 

@@ -61,6 +61,13 @@ impl Inner {
         readable.push(self.library.clone());
         readable.extend(self.options.paths.iter().cloned());
         readable.extend(spawn::certificates());
+        let mut near = self.options.near.clone();
+        for proxy in spawn::proxies() {
+            near.open_named_in(&proxy);
+        }
+        for address in self.ours.lock().iter() {
+            near.open(*address);
+        }
         let wall = Wall {
             readable,
             writable,
@@ -68,6 +75,7 @@ impl Inner {
             folder: home.clone(),
             memory: self.options.memory,
             offline: false,
+            near,
             control: true,
             unwalled: self.options.unwalled,
         };

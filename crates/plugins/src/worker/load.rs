@@ -1,6 +1,6 @@
 //! Plugins into and out of a worker.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use callgate_contract::{Value, json};
 use serde_json::Value as Json;
@@ -65,6 +65,13 @@ impl Worker {
             }
         }
         true
+    }
+
+    /// Has the process that runs, if one does, let its plugins reach an address of ours.
+    pub(crate) async fn let_reach(&self, address: SocketAddr) {
+        if let Some(running) = self.current() {
+            running.live.let_reach(address).await;
+        }
     }
 
     /// Will load the plugin when it starts.

@@ -17,8 +17,6 @@ use callgate_store::{Key, KeyHandle};
 use super::{Failure, OpenAi};
 use crate::{attempts::address, revocation::until_revoked};
 
-pub(super) use crate::attempts::Attempts;
-
 /// Requests one key may make in a burst, and how many come back each second. A model's own limits
 /// are narrower: this only ends a loop that has gone wild.
 pub(super) const BURST: f64 = 10_000.0;

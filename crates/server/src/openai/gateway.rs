@@ -13,8 +13,8 @@ use std::{
 use axum::middleware;
 use callgate_agent::Parent;
 use callgate_contract::{
-    Allowed, Caller, Effect, Exposure, Grant, Kind, MethodError, Origin, Principal, Role,
-    SessionKey, Value, json as value_json,
+    Allowed, BoxFuture, Caller, Effect, Exposure, Grant, Kind, MethodError, Origin, Principal,
+    Role, SessionKey, Value, json as value_json,
 };
 use callgate_gate::{Call, Function, Gate, method};
 use callgate_service::{Capabilities, Capability};
@@ -138,6 +138,9 @@ impl Gateway {
     }
 }
 
+/// Lets the processes of plugins reach an address of ours.
+pub type LetReach = Arc<dyn Fn(SocketAddr) -> BoxFuture<'static, ()> + Send + Sync>;
+
 #[derive(Deserialize, JsonSchema)]
 struct NoArguments {}
 
@@ -151,6 +154,7 @@ impl OpenAi {
             async move {
                 let openai = openai.ok_or_else(|| MethodError::new("we are about to end"))?;
                 let address = openai.listens().await.map_err(failed)?;
+                (openai.0.let_reach)(address).await;
                 let key = openai.0.gateway.lend(&call.caller)?;
                 let model = openai
                     .0

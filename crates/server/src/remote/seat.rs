@@ -22,7 +22,7 @@ use super::{
     line::{self, Connection, Engine},
     packet,
 };
-use crate::visitor::is_here;
+use crate::{attempts::address, visitor::is_here};
 
 /// Events that may wait, and their bytes; a client that sends faster is hung up on.
 const MAX_EVENTS: usize = 16_384;
@@ -175,6 +175,7 @@ impl SeatServer {
         let origin = Origin {
             page: page.and_then(|page| page.to_str().ok()),
             is_here: is_here(parts),
+            address: address(&parts.extensions),
         };
         let wire = Arc::new(Connection(self.engine.clone()));
         self.remote.admit(&self.namespace, auth, origin, wire).await

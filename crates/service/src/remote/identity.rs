@@ -1,6 +1,8 @@
 //! Who a client is, decided before its CONNECT is answered. Rights come from a verified key or
 //! from the operator's approval; what a client says of itself gives none.
 
+use std::net::IpAddr;
+
 use callgate_contract::{SessionKey, SessionType};
 use callgate_store::StoreError;
 use serde_json::Value as Json;
@@ -19,6 +21,9 @@ pub(super) const PLATFORM: &str = "remote";
 const MAX_NAME: usize = 128;
 const MAX_DESCRIPTION: usize = 1024;
 
+const TOO_MANY_WRONG_KEYS: &str =
+    "Too many wrong keys came from this address: try again in a second.";
+
 /// Where a client speaks from, as its connection shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
@@ -26,6 +31,7 @@ pub struct Origin<'a> {
     pub page: Option<&'a str>,
     /// On this machine, and through no proxy.
     pub is_here: bool,
+    pub address: IpAddr,
 }
 
 /// What a client may do.
@@ -77,7 +83,7 @@ impl Identity {
         let origin = from.page;
         let (client, standing) = match key {
             None | Some("" | "getKey") => guest(remote, claimed, from).await?,
-            Some(text) => keyed(remote, claimed, text, origin).await?,
+            Some(text) => keyed(remote, claimed, text, from).await?,
         };
         let identity = match standing.rights {
             // Who is nobody yet has no instances either.
@@ -117,12 +123,19 @@ async fn keyed(
     remote: &Remote,
     claimed: Option<String>,
     text: &str,
-    origin: Option<&str>,
+    from: Origin<'_>,
 ) -> Result<(String, Authorization), String> {
     let invalid = || INVALID_KEY.to_owned();
     let store = remote.store();
-    let key = store.keys().verify(text).await.map_err(unsure)?;
-    let key = key.ok_or_else(invalid)?;
+    let attempts = remote.attempts();
+    if !attempts.may_try(from.address, text) {
+        return Err(TOO_MANY_WRONG_KEYS.to_owned());
+    }
+    let Some(key) = store.keys().verify(text).await.map_err(unsure)? else {
+        attempts.failed(from.address, text);
+        return Err(invalid());
+    };
+    attempts.opened(text);
     let standing = Authorization::of(&key);
     let Some(owner) = key.client else {
         let client = claimed.unwrap_or_else(|| names::of_key(&key.id));
@@ -137,7 +150,7 @@ async fn keyed(
     // Worth what the operator said of the one page or program that it was given to.
     let known = store.clients().find(&owner).await.map_err(unsure)?;
     let known = known.filter(|known| {
-        known.key.as_deref() == Some(key.id.as_str()) && known.origin.as_deref() == origin
+        known.key.as_deref() == Some(key.id.as_str()) && known.origin.as_deref() == from.page
     });
     let state = known.ok_or_else(invalid)?.state;
     Ok((owner, Authorization::paired(Some(key.id), state)))

@@ -12,7 +12,6 @@ use serde_json::Value as Json;
 use super::Service;
 use crate::{
     ErrorCode, Hint, Requester, ServiceError,
-    ending::at_end_of,
     operations::{CallMethod, CallResult, ContinuedReport},
 };
 
@@ -43,7 +42,7 @@ impl Service {
         let surface = self.surface(&request.name, requester.role());
         let caller = self.caller(session, (acting, requester.role()), surface, id);
         let cancel = caller.grant.budget.cancel().clone();
-        let _ends = key.map(|key| at_end_of(key, move || cancel.cancel()));
+        let _ends = key.map(|key| key.at_end(move || cancel.cancel()));
         let made = self.make(&caller, &request.name, arguments).await?;
         drop(held);
         if matches!(made, Err(CallError::ApprovalPending { .. }))

@@ -42,9 +42,17 @@ pub(super) struct PluginHost {
     surveys: Mutex<BTreeMap<String, (FileSnapshot, Survey)>>,
 }
 
+/// In the reason of a wall that is refused where somebody else listens to system calls, as around some
+/// containers.
+const NO_GUARD: &str = "cannot have a network guarded";
+
 /// What to do where the kernel refuses the wall of plugins.
 pub(crate) fn wall_advice(reason: &str) -> String {
-    let hint = callgate_sandbox::hint(reason);
+    let hint = if reason.contains(NO_GUARD) {
+        "open this machine's addresses to plugins: plugins.local_addresses = [\"*\"]".to_owned()
+    } else {
+        callgate_sandbox::hint(reason)
+    };
     format!("{hint}; or run plugins without one: `callgate serve --unwalled-plugins`")
 }
 
@@ -64,6 +72,7 @@ impl PluginHost {
         let chosen = &settings.config.plugins;
         options.source_packages = chosen.source_packages;
         options.folders = chosen.folders.clone();
+        options.near = settings.config.near()?;
         options.unwalled = chosen.unwalled;
         options.advice = wall_advice;
         let broken = |error: std::io::Error| {
@@ -76,6 +85,7 @@ impl PluginHost {
             callgate_plugins::library(&settings.data).map_err(broken)?,
         )
         .building_from_source(chosen.source_packages)
+        .reaching(options.near.clone())
         .unwalled(chosen.unwalled);
         Ok(PluginHost {
             plugins: Plugins::open(gate, store, options).map_err(broken)?,

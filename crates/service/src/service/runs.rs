@@ -16,7 +16,6 @@ use parking_lot::Mutex;
 use super::{Observer, Service};
 use crate::{
     News, Requester, RunNews, ServiceError,
-    ending::at_end_of,
     operations::{ContinuedReport, RunCode},
 };
 
@@ -86,7 +85,7 @@ impl Service {
         let cancel = observer.cancel.clone();
         let _ends = self
             .key_of(requester)
-            .map(|key| at_end_of(key, move || cancel.cancel()));
+            .map(|key| key.at_end(move || cancel.cancel()));
         let limits = request.timeout_seconds.map(|seconds| {
             let mut limits = self.config().limits();
             limits.wall = Duration::from_secs(seconds.clamp(1, MAX_SECONDS));

@@ -11,7 +11,6 @@ use serde_json::json;
 use super::{Observer, Service, outlets::Outlets};
 use crate::{
     Capability, Event, EventListener, Live, Requester, ServiceError,
-    ending::stopping_turn,
     operations::{ContinuedTurn, SendMessage, SentMessage},
     scope::OPERATOR,
 };
@@ -122,6 +121,7 @@ impl Service {
             principal: Some(acting),
             // Whoever is spoken for has the rights of their own.
             role: (user == own).then(|| requester.role()),
+            key: requester.key().map(str::to_owned),
             debounce: Some(Duration::ZERO),
         };
         let followed = observer.events.map(|hear| {
@@ -134,10 +134,6 @@ impl Service {
         }
         let seen = TurnRecorder::default();
         let watch = seen.watch(self.live.clone(), session.clone(), hear.clone());
-        let watch = match self.key_of(requester) {
-            Some(key) => stopping_turn(key, agent.clone(), session.clone(), watch),
-            None => watch,
-        };
         let accepted = agent.accept(incoming, overrule, watch).await?;
         if accepted.parts() != parts {
             return Err(ServiceError::conflict(
@@ -170,10 +166,7 @@ impl Service {
 
     /// The key by which somebody asks; what they began ends by it.
     pub(super) fn key_of(&self, requester: &Requester) -> Option<KeyHandle> {
-        match requester {
-            Requester::Terminal => None,
-            Requester::Key(key) => Some(self.store.keys().handle(&key.id)),
-        }
+        requester.key().map(|key| self.store.keys().handle(key))
     }
 
     /// Until the asker leaves.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet};
 
 use super::VALID;
 use crate::{database::Database, row, tx::parameters};
@@ -48,6 +48,16 @@ impl KeyHandle {
             .subscribe()
             .wait_for(|revoked| *revoked)
             .await;
+    }
+
+    /// Calls `stop` when it is over, as long as what is returned lives.
+    pub fn at_end(&self, stop: impl FnOnce() + Send + 'static) -> JoinSet<()> {
+        let (mut watching, key) = (JoinSet::new(), self.clone());
+        watching.spawn(async move {
+            key.revoked().await;
+            stop();
+        });
+        watching
     }
 }
 

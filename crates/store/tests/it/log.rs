@@ -150,6 +150,7 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
             provenance: None,
             role: Some(Role::Operator),
             principal: Some(Principal::Key("3".to_owned())),
+            key: Some("3".to_owned()),
             offered: true,
             mode: Some(Mode::Tools),
             model: Some("small".into()),

@@ -100,7 +100,13 @@ impl Scene {
             packages: Vec::new(),
             sessions: Sessions::default(),
         });
-        let openai = OpenAi::new(store.clone(), Arc::new(|url| Box::pin(fetched(url))));
+        let openai = OpenAi::new(
+            store.clone(),
+            Arc::new(|url| Box::pin(fetched(url))),
+            Arc::default(),
+            // Nobody here is behind a wall.
+            Arc::new(|_| Box::pin(async {})),
+        );
         openai.attach(agent);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();

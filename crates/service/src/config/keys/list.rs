@@ -413,6 +413,16 @@ pub const KEYS: &[Key] = &[
                   music or models. Of other files they see the system's, read-only, and their own.",
     },
     Key {
+        name: "plugins.local_addresses",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Addresses of this machine (loopback) and of its own link (169.254.0.0/16, fe80::/10, \
+                  a cloud's metadata) that plugins may reach: `127.0.0.1:6333`, `localhost:8080`, \
+                  `169.254.7.1` for all its ports, or `*` for every one. The internet and other \
+                  machines of your network are open to plugins anyway, and so are their own servers, \
+                  the resolver of names, and a proxy that `HTTP_PROXY` names.",
+    },
+    Key {
         name: "plugins.unwalled",
         shape: Shape::Flag,
         default: "false",

@@ -19,10 +19,7 @@ use super::{
     stream::Stream,
     talk,
 };
-use crate::{
-    ending::stopping_turn,
-    remote::{Call, Peer, Remote, rooms},
-};
+use crate::remote::{Call, Peer, Remote, rooms};
 
 /// As which clients name it: requests to the server itself are ours to answer.
 pub(in crate::remote) const NAME: &str = "server";
@@ -60,18 +57,12 @@ pub(super) async fn ask(
     let overrule = Override {
         principal: Some(peer.principal()),
         role: Some(role),
+        key: peer.standing().key.clone(),
         debounce: Some(Duration::ZERO),
         ..Override::default()
     };
     let answering = AnswerGuard::enter(&remote, &session, &asked).await;
-    let watch = match &peer.standing().key {
-        Some(key) => {
-            let key = remote.store().keys().handle(key);
-            stopping_turn(key, agent.clone(), session.clone(), answering.watch())
-        }
-        None => answering.watch(),
-    };
-    let accepted = agent.accept(incoming, overrule, watch).await;
+    let accepted = agent.accept(incoming, overrule, answering.watch()).await;
     let accepted = accepted.map_err(|error| {
         tracing::error!(%session, %error, "could not store a remote request");
         remote.newage().chat.forget(&asked);

@@ -50,6 +50,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
         model: None,
         principal: None,
         role: None,
+        key: None,
         debounce: Some(Duration::ZERO),
     };
     // A mutex, since messages leave from any task.
