@@ -5,12 +5,13 @@ import asyncio
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from .chaos import run_phase
+from .chaos import run_phase, run_scenarios
 from .faults import schedule
 from .report import Phase, as_json, broken, missed, table
 
@@ -20,7 +21,9 @@ WHOLE = 15.0
 # Engine, instances, and which part of the time.
 PHASES = [("sqlite", 1, 0.3), ("postgres", 1, 0.2), ("postgres", 2, 0.25), ("postgres", 3, 0.25)]
 # Of the minutes, for starting and settling.
-_APART = 0.12
+_APART = 0.2
+# Of a conversation in which answers must stay quick.
+_MESSAGES_A_MINUTE = 60
 
 
 def arguments() -> argparse.Namespace:
@@ -45,17 +48,26 @@ async def run(options: argparse.Namespace, folder: Path) -> list[Phase]:
     binary = os.environ.get("CALLGATE_BIN") or shutil.which("callgate")
     if not binary:
         raise SystemExit("CALLGATE_BIN must name the binary to test")
+    binary = str(Path(binary).resolve())
     phases = []
     for engine, instances, seconds in chosen(options.engine, options.minutes):
         print(f"{engine} x {instances}: {seconds:.0f} s", file=sys.stderr, flush=True)
         place = folder / f"{engine}-{instances}"
         place.mkdir()
-        phases.append(await run_phase(str(Path(binary).resolve()), place, engine, instances, options.seed, seconds))
+        phases.append(await run_phase(binary, place, engine, instances, options.seed, seconds))
+    for engine in dict.fromkeys(engine for engine, _, _ in chosen(options.engine, options.minutes)):
+        print(f"{engine}: scenarios", file=sys.stderr, flush=True)
+        place = folder / f"{engine}-scenarios"
+        place.mkdir()
+        messages = max(100, int(options.minutes * _MESSAGES_A_MINUTE))
+        phases.append(await run_scenarios(binary, place, engine, options.seed, messages))
     return phases
 
 
 def main() -> int:
     options = arguments()
+    # Whatever ends us, what we have started is ended too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.schedule:
         for engine, instances, seconds in chosen(options.engine, options.minutes):
             print(f"{engine} x {instances}")

@@ -11,6 +11,7 @@ from .health import Health
 from .listener import Listener
 from .people import Person, approve
 from .report import Phase
+from .scenarios import Scenarios
 from .stage import Stage
 
 CONVERSATIONS = 20
@@ -71,6 +72,7 @@ class Chaos:
         found.check("nothing refused or mixed up", [line for person in self.people for line in person.wrong])
         found.check("no event heard twice", [line for listener in self.listeners for line in listener.twice()])
         found.check("health told the truth", self.health.wrong)
+        found.check("no process died by itself", [line for one in self.stage.instances for line in one.died])
         rounds = self.stage.model.rounds.values()
         counts = {
             "messages": len(self.said),
@@ -95,5 +97,27 @@ async def run_phase(binary: str, folder: Path, engine: str, instances: int, seed
     try:
         await stage.set(engine, instances)
         return await Chaos(stage, engine, seed).run(f"{engine} x {instances}", seconds)
+    finally:
+        await stage.clear()
+
+
+async def run_scenarios(binary: str, folder: Path, engine: str, seed: int, messages: int) -> Phase:
+    """One after the other, on a stage of their own."""
+    stage = Stage(binary, folder, seed)
+    phase = Phase(f"{engine}, scenarios")
+    try:
+        await stage.set(engine, 2 if engine == "postgres" else 1)
+        scenarios = Scenarios(stage)
+        if engine == "postgres":
+            phase.found.check("taken over soon", await scenarios.take_over())
+            phase.found.check("an old name locks nobody out", await scenarios.come_back())
+            phase.found.check("a copied directory is told", await scenarios.copied_directory())
+        phase.found.check("a clock set back loses nothing", await scenarios.clock_set_back())
+        phase.found.check("accepted is stored", await scenarios.accepted_and_killed())
+        phase.found.check("answers stay quick", await scenarios.flat_latency(messages))
+        check_effects(phase.found, stage.witness.seen)
+        phase.found.check("no process died by itself", [line for one in stage.instances for line in one.died])
+        phase.counts = dict(scenarios.counts)
+        return phase
     finally:
         await stage.clear()

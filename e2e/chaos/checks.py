@@ -98,7 +98,8 @@ def check_order(found: Found, record: Record, said: list[Said]) -> None:
         by_conversation[one.ask.conversation].append(one.ask)
     for asks in by_conversation.values():
         names = [ask.name for ask in asks]
-        waited_for = [ask.name for ask in asks if ask.kind != words.GUARDED]
+        waiting = {row["turn"] for ask in asks if ask.kind == words.GUARDED for row in record.asked[ask.name]}
+        waited_for = [name for name in names if all(row["turn"] not in waiting for row in record.asked[name])]
         for what, order, rows in (("stored", names, record.asked), ("answered", waited_for, record.answered)):
             places = [(rows[name][0]["id"], name) for name in order if rows[name]]
             wrong = [

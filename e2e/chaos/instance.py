@@ -37,6 +37,8 @@ class Instance:
         self.stopped = False
         # Since when it has been able to answer; none while it is away.
         self.ready_since: float | None = None
+        # It ended though nobody had ended it.
+        self.died: list[str] = []
 
     async def make_key(self) -> str:
         made = await asyncio.create_subprocess_exec(
@@ -55,7 +57,8 @@ class Instance:
             )  # fmt: skip
         stdout = self.process.stdout
         line = await asyncio.wait_for(stdout.readline(), _START) if stdout else b""
-        if not line:
+        # A failure is one line too.
+        if b'"address"' not in line:
             await self.process.wait()
             self.process = None
             return False
@@ -84,18 +87,21 @@ class Instance:
         self.ready_since = None
         if self.process is None:
             return
-        self.process.send_signal(how)
+        if self.process.returncode is None:
+            self.process.send_signal(how)
+        else:
+            self.died.append(f"{self.folder.name} ended with {self.process.returncode} at {time.time():.0f}")
         await asyncio.wait_for(self.process.wait(), 60)
         self.process = None
 
     def freeze(self, frozen: bool) -> None:
         self.stopped = frozen
-        if self.process:
+        if self.process and self.process.returncode is None:
             self.process.send_signal(signal.SIGSTOP if frozen else signal.SIGCONT)
 
     def fill_disk(self, full: bool) -> None:
         """The kernel then refuses every write beyond the first byte of a file."""
-        if self.process:
+        if self.process and self.process.returncode is None:
             limit = 1 if full else resource.RLIM_INFINITY
             resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 

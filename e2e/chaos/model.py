@@ -62,8 +62,9 @@ class Model:
 def _read(messages: list[dict[str, Any]]) -> tuple[list[words.Ask], set[str]]:
     """What is not answered, and what was done about it: results of calls, and code that was written."""
     texts = [(message["role"], _text(message)) for message in messages]
-    # What code was to say is no answer yet.
-    said = [text for role, text in texts if role != "assistant" or "```" not in text]
+    # What code was to say was said once somebody has gone on from there.
+    last = max((place for place, (role, text) in enumerate(texts) if role == "user" and words.asked(text)), default=0)
+    said = [text for place, (role, text) in enumerate(texts) if place < last or role != "assistant" or "```" not in text]
     answered = {name for text in said for answer in words.answers(text) for name in answer.names}
     seen: dict[str, words.Ask] = {}
     for role, text in texts:

@@ -16,19 +16,18 @@ _KINDS = [words.PLAIN] * 4 + [words.EFFECT] * 5 + [words.TIMER]
 class Manner:
     """How somebody speaks. While a call waits for the operator its chat goes on, and code is shown all of that
     chat: so that the model can tell which messages are whose, those who ask for such calls either speak by tool
-    calls alone or wait for each answer."""
+    calls alone or say one thing at a time."""
 
     kinds: list[str]
     modes: tuple[str | None, ...]
     at_once: tuple[int, ...]
-    waits: bool = False
 
 
 _MANNERS = [
     Manner(_KINDS, ("tools", "code", None), (1, 1, 1, 2, 3)),
     Manner(_KINDS, ("tools", "code", None), (1, 1, 1, 2, 3)),
     Manner([*_KINDS[:-1], words.GUARDED, words.GUARDED], ("tools",), (1, 1, 2)),
-    Manner([words.PLAIN, words.EFFECT, words.GUARDED], ("code",), (1,), waits=True),
+    Manner([words.PLAIN, words.EFFECT, words.GUARDED], ("code",), (1,)),
 ]
 
 
@@ -62,7 +61,7 @@ class Person:
                 number += 1
                 asked = words.Ask(words.name_of(self.number, number), self.random.choice(manner.kinds))
                 await self._say(asked, mode, model, wait=self.random.random() < 0.5)
-            await self._until_answered(3600 if manner.waits else 15)
+            await self._until_answered()
             await asyncio.sleep(self.random.uniform(0.0, 1.0))
 
     async def _say(self, asked: words.Ask, mode: str | None, model: str | None, wait: bool) -> None:
@@ -98,11 +97,10 @@ class Person:
         if names and asked.name not in names:
             self.wrong.append(f"{asked.name} was given the answer to {names}")
 
-    async def _until_answered(self, seconds: float) -> None:
-        """Bounded: a message that stays without an answer is found in the end, and keeps nobody from speaking."""
-        until = time.time() + seconds
+    async def _until_answered(self) -> None:
+        """Messages that wait together are answered together, in the way that the newest of them asks for."""
         last = self.said[-1].ask.name
-        while time.time() < until and not self.ending.is_set():
+        while not self.ending.is_set():
             try:
                 path = f"/api/sessions/{self.session}/log?limit=20"
                 status, log = await ask(self.random.choice(self.instances).port, "GET", path, self.key, seconds=5)
