@@ -68,7 +68,7 @@ class Chaos:
         check_order(found, record, self.said)
         check_choice(found, record, self.said)
         check_effects(found, self.stage.witness.seen)
-        check_rounds(found, self.stage.model.rounds, self.faults.done)
+        check_rounds(found, self.stage.model.rounds, self.faults.moments)
         found.check("nothing refused or mixed up", [line for person in self.people for line in person.wrong])
         found.check("no event heard twice", [line for listener in self.listeners for line in listener.twice()])
         found.check("health told the truth", self.health.wrong)

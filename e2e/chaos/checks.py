@@ -127,7 +127,7 @@ def check_effects(found: Found, seen: Counter[str]) -> None:
     found.check("no effect twice", [f"{name}: {times} times" for name, times in seen.items() if times > 1])
 
 
-def check_rounds(found: Found, rounds: dict[Round, list[float]], faults: list[tuple[float, str]]) -> None:
+def check_rounds(found: Found, rounds: dict[Round, list[float]], moments: list[float]) -> None:
     """A round is asked for again only if something went wrong since, and never once the next one was."""
     wrong = []
     for asked, times in rounds.items():
@@ -135,6 +135,6 @@ def check_rounds(found: Found, rounds: dict[Round, list[float]], faults: list[tu
         if following and times[-1] > following[0]:
             wrong.append(f"round {asked.place} of {asked.name} after the one that follows it")
         for before, after in zip(times, times[1:], strict=False):
-            if not any(before - 15 < at < after for at, _ in faults):
+            if not any(before - 15 < at < after for at in moments):
                 wrong.append(f"round {asked.place} of {asked.name}, and nothing was wrong")
     found.check("no reply asked for twice", wrong)

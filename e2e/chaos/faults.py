@@ -78,6 +78,8 @@ class Faults:
     stage: Stage
     done: list[tuple[float, str]] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
+    # When something began to be wrong, or was right again.
+    moments: list[float] = field(default_factory=list)
     # The server has one fault at a time.
     server: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -93,16 +95,16 @@ class Faults:
 
     async def _do(self, fault: Fault) -> None:
         instance = self.stage.instances[fault.instance]
-        if fault.kind in OF_PROCESSES:
-            async with instance.busy:
-                self.done.append((time.time(), fault.kind))
+        async with instance.busy if fault.kind in OF_PROCESSES else self.server:
+            self.done.append((time.time(), fault.kind))
+            self.moments.append(time.time())
+            if fault.kind in OF_PROCESSES:
                 await self._to_process(instance, fault)
-            return
-        async with self.server:
-            await self._to_database(instance, fault)
+            else:
+                await self._to_database(instance, fault)
+            self.moments.append(time.time())
 
     async def _to_database(self, instance: Instance, fault: Fault) -> None:
-        self.done.append((time.time(), fault.kind))
         outage = Outage(fault.kind, time.time())
         self.outages.append(outage)
         if self.stage.shared:

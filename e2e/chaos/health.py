@@ -11,7 +11,7 @@ from .web import Unreachable, ask
 # A look is at most a second old, and waits two seconds for the store.
 _NOTICES = 4.5
 # Connections that an outage has left dead are given up by then.
-_RECOVERS = 16.0
+_RECOVERS = 20.0
 
 
 @dataclass
