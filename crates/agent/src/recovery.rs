@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 
 use self::others::Others;
 use crate::{
-    Agent, Arrived, TurnError, Watch, commands::Command, language::Language, session::LiveSession,
-    texts, turn::TurnPlan,
+    Agent, Arrived, TurnError, Watch, commands::Command, session::LiveSession, texts,
+    turn::TurnPlan,
 };
 
 /// Between two looks at other instances, at the most: what one has left is taken up soon after its term.

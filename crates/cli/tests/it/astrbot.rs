@@ -101,7 +101,7 @@ fn what_a_handler_takes_the_worker_along_over_is_answered_without_it() {
         "vanish",
         &[json!({"content": "I am still here."})],
     );
-    assert_eq!(heard, ["I am still here. [for operator]"]);
+    assert_eq!(heard, ["I am still here."]);
 }
 
 #[test]

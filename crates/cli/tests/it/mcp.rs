@@ -142,6 +142,8 @@ def answer(message):
                 "serverInfo": {"name": "slow", "version": "1"}}
     if method == "tools/list":
         return {"tools": [{"name": "effect", "inputSchema": {"type": "object"}}]}
+    if method != "tools/call":
+        return {}
     with open(sys.argv[1], "a") as file:
         file.write("done\n")
     return {"content": [{"type": "text", "text": "done"}]}
