@@ -8,7 +8,7 @@ TARGET = $(shell $(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"targ
 # Tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: run demo page library page-test test agentdojo bench soak release lint lint-rust lint-python lint-page fmt prepare
+.PHONY: run demo page library page-test test agentdojo bench soak chaos release lint lint-rust lint-python lint-page fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
@@ -52,6 +52,10 @@ bench: release ## Ours against peers, in one alternating run.
 soak: release ## Ten thousand runs, eight at once: every result right, nothing left over. Then who holds back, and who will not stop: memory and disk stay flat.
 	$(TARGET)/release/callgate-bench soak
 	$(TARGET)/release/callgate-bench flood
+
+chaos: ## Kills, database faults and full disks for a quarter of an hour: nothing is lost, doubled or stuck. CHAOS="--minutes 2 --seed 7" says otherwise.
+	$(CARGO) build --quiet -p callgate-cli
+	cd e2e && CALLGATE_BIN="$(TARGET)/debug/callgate" python3 -m chaos $(CHAOS)
 
 # Both at once: built one after the other they would want their dependencies with different features.
 release:

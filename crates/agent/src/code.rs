@@ -9,9 +9,8 @@ use callgate_contract::{
 };
 use callgate_gate::{CallError, Gate};
 use callgate_store::{
-    ApprovalState, CallOutcome, RecordedCall, Run, RunStart, Store, StoreError, Tail,
+    ApprovalState, CallOutcome, LeftBy, RecordedCall, Run, RunStart, Store, StoreError, Tail,
 };
-use jiff::Timestamp;
 use tracing::{Instrument, field::Empty};
 
 use crate::{RunError, RunReport, Watch, follow::Follower};
@@ -169,12 +168,12 @@ impl Coder {
     /// Executes again every run that a crash cut off. For the owner of the data directory, at its
     /// start; gives what came of each.
     pub async fn recover(&self) -> Result<Vec<Resumed>, RunError> {
-        self.recover_before(Timestamp::now()).await
+        self.recover_left(LeftBy::Anyone).await
     }
 
-    /// Leaves alone what began after `start`, for an owner that runs others' code meanwhile.
-    pub async fn recover_before(&self, start: Timestamp) -> Result<Vec<Resumed>, RunError> {
-        let mut unfinished = self.store.journal().cut_off(start).await?;
+    /// What nobody of those left is let alone, for an owner that runs others' code meanwhile.
+    pub async fn recover_left(&self, by: LeftBy) -> Result<Vec<Resumed>, RunError> {
+        let mut unfinished = self.store.journal().cut_off(by).await?;
         // Runs of a turn go on with their turn.
         unfinished.retain(|run| run.start.code.is_some() && run.start.turn.is_none());
         let mut recovered = Vec::new();

@@ -2,18 +2,23 @@
 //! out. Only the owner of the data directory does this; of instances that share a database each also
 //! takes over what one that is gone has left.
 
+mod others;
+
 use std::{collections::HashSet, time::Duration};
 
 use callgate_contract::{Change, JournalId, Message, Part, SessionKey, TurnStop};
-use callgate_store::{ApprovalState, LeftRow, LogRow, StoreError, TurnEnd, TurnStart};
-use jiff::Timestamp;
+use callgate_store::{ApprovalState, LeftBy, LeftRow, LogRow, StoreError, TurnEnd, TurnStart};
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use self::others::Others;
 use crate::{
-    Agent, Arrived, TurnError, Watch, commands::Command, language::Language, session::LiveSession,
-    texts, turn::TurnPlan,
+    Agent, Arrived, TurnError, Watch, commands::Command, session::LiveSession, texts,
+    turn::TurnPlan,
 };
+
+/// Between two looks at other instances, at the most: what one has left is taken up soon after its term.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What a restart found to do.
 #[derive(Clone, Debug, Default)]
@@ -26,70 +31,15 @@ pub struct Recovered {
 
 impl Agent {
     pub async fn recover(&self) -> Result<Recovered, TurnError> {
-        self.recover_before(Timestamp::now()).await
+        self.recover_code(LeftBy::Anyone).await?;
+        self.recover_left(LeftBy::Anyone).await
     }
 
-    /// Leaves alone what began after `start`, for an owner that answers others meanwhile.
-    pub async fn recover_before(&self, start: Timestamp) -> Result<Recovered, TurnError> {
-        let recovered = self.take_up_all(start).await?;
-        let everywhere = self.store().outbox().pending(None).await?;
-        for pending in everywhere {
-            self.deliver(&pending.message.session).await;
-        }
-        Ok(recovered)
-    }
-
-    /// Goes on with what other instances have left that are gone; again and again, for an owner that
-    /// stays.
-    pub async fn take_over(&self) -> Result<Recovered, TurnError> {
-        // Nothing of our own was under way at that time.
-        let recovered = self.take_up_all(Timestamp::MIN).await?;
-        for session in self.store().outbox().left_behind().await? {
-            self.deliver(&session).await;
-        }
-        Ok(recovered)
-    }
-
-    /// [`Agent::take_over`] until `stop`; what it has begun comes to its end.
-    pub async fn look_after_others(&self, stop: impl Future<Output = ()>) {
-        let Some(term) = self.store().term() else {
-            return;
-        };
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            tokio::select! {
-                () = tokio::time::sleep(term / 4) => {}
-                () = &mut stop => return,
-            }
-            match self.take_over().await {
-                Ok(recovered) => {
-                    for turn in recovered.turns {
-                        tracing::info!(turn = %turn.0, "resumed a turn of another instance");
-                    }
-                }
-                Err(error) => tracing::warn!(%error, "could not check other instances"),
-            }
-        }
-    }
-
-    /// Each session takes up its own, side by side with the others.
-    async fn take_up_all(&self, start: Timestamp) -> Result<Recovered, TurnError> {
-        let log = self.store().log();
-        let rows = [
-            log.left_unanswered(start).await?,
-            log.left_offered(start).await?,
-        ];
-        let turns = self.store().turns().cut_off(start).await?;
-        for (run, result) in self.coder().recover_before(start).await? {
-            if let Err(error) = result {
-                tracing::warn!(run = %run.0, %error, "could not re-execute a run");
-            }
-        }
-        let of_rows = rows.into_iter().flatten().map(|row| row.session);
-        let of_turns = turns.into_iter().map(|turn| turn.start.session);
-        let sessions: HashSet<SessionKey> = of_rows.chain(of_turns).collect();
+    /// Turns and messages. What nobody of those left is let alone, for an owner that answers others
+    /// meanwhile.
+    pub async fn recover_left(&self, by: LeftBy) -> Result<Recovered, TurnError> {
         let mut going = JoinSet::new();
-        for session in sessions {
+        for session in self.sessions_left(by).await? {
             let agent = self.clone();
             going.spawn(async move { agent.take_up_session(&session).await });
         }
@@ -99,20 +49,77 @@ impl Agent {
             recovered.turns.extend(one.turns);
             recovered.messages += one.messages;
         }
+        let outbox = self.store().outbox();
+        let waiting = match by {
+            LeftBy::Others => outbox.left_behind().await?,
+            LeftBy::Anyone | LeftBy::Earlier => outbox.sessions().await?,
+        };
+        for session in waiting {
+            self.deliver(&session).await;
+        }
         Ok(recovered)
     }
 
-    /// Listeners are never given a message twice: nobody knows how far they came.
-    async fn tell_cut_off(&self, row: &LogRow) -> Result<(), TurnError> {
-        match self.begin_command(row, self.role_at_arrival(row)).await {
-            Ok((turn, claim)) => {
-                let text = texts::handling_cut_off(Language::of_parts(&row.parts)).to_owned();
-                claim.ends_with(self.reply(&turn, text).await)
+    /// Goes on with what other instances have left that are gone.
+    pub async fn take_over(&self) -> Result<Recovered, TurnError> {
+        self.recover_code(LeftBy::Others).await?;
+        self.recover_left(LeftBy::Others).await
+    }
+
+    /// The same again and again until `stop`; what it has begun comes to its end. Nothing waits for what
+    /// takes long: another instance may have gone meanwhile.
+    pub async fn look_after_others(&self, stop: impl Future<Output = ()>) {
+        let Some(term) = self.store().term() else {
+            return;
+        };
+        let pause = (term / 4).min(LOOK);
+        let mut stop = std::pin::pin!(stop);
+        let mut others = Others::default();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = &mut stop => break,
             }
-            // Another was faster.
-            Err(TurnError::Store(StoreError::NotToTake { .. })) => Ok(()),
-            Err(error) => Err(error),
+            if let Err(error) = others.look(self).await {
+                tracing::warn!(%error, "could not check other instances");
+            }
         }
+        others.end().await;
+    }
+
+    async fn sessions_left(&self, by: LeftBy) -> Result<HashSet<SessionKey>, TurnError> {
+        let log = self.store().log();
+        let rows = [log.left_unanswered(by).await?, log.left_offered(by).await?];
+        let turns = self.store().turns().cut_off(by).await?;
+        let of_rows = rows.into_iter().flatten().map(|row| row.session);
+        let of_turns = turns.into_iter().map(|turn| turn.start.session);
+        Ok(of_rows.chain(of_turns).collect())
+    }
+
+    async fn recover_code(&self, by: LeftBy) -> Result<(), TurnError> {
+        for (run, result) in self.coder().recover_left(by).await? {
+            if let Err(error) = result {
+                tracing::warn!(run = %run.0, %error, "could not re-execute a run");
+            }
+        }
+        Ok(())
+    }
+
+    /// Listeners were dealing with the message. They are not given it twice, since nobody knows how far they
+    /// came: whatever they have said stands; where that is nothing, the message is answered without them.
+    async fn answer_without_listeners(&self, row: &LogRow) -> Result<Arrived, TurnError> {
+        let log = self.store().log();
+        let has_answer = self.store().has_answer_beside_turns(row).await?;
+        tracing::warn!(
+            row = row.id, session = %row.session, has_answer,
+            "plugins were cut off over a message and are not given it again"
+        );
+        if has_answer || !self.wake(row).await?.wanted {
+            log.dealt_with(row.id).await?;
+            return Ok(Arrived::Taken);
+        }
+        log.release(row).await?;
+        self.answer_stored(row, Watch::default()).await
     }
 
     /// True if a turn that was cut off went on to its end, under its session's lease.
@@ -151,10 +158,7 @@ impl Agent {
         let row = match self.store().left_row(row).await? {
             // A turn that went on has taken it along.
             None => return Ok(Arrived::Joined),
-            Some(LeftRow::Offered(row)) => {
-                self.tell_cut_off(&row).await?;
-                return Ok(Arrived::Taken);
-            }
+            Some(LeftRow::Offered(row)) => return self.answer_without_listeners(&row).await,
             Some(LeftRow::Unanswered(row)) => row,
         };
         // A timer's text is the model's: it is never a command of the person it was set for.

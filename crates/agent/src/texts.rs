@@ -87,17 +87,6 @@ pub(crate) fn interrupted(command: &str) -> String {
     }
 }
 
-/// To somebody whose message listeners were dealing with when the process ended.
-pub(crate) fn handling_cut_off(language: Language) -> &'static str {
-    match language {
-        English => {
-            "I was interrupted while your last message was being dealt with. It is not repeated by \
-             itself: send it again if nothing came of it."
-        }
-        Chinese => "处理你上一条消息时我被打断了，也不会自己重来。如果没有结果，请再发一次。",
-    }
-}
-
 /// Compat(astrbot): plugins and models match on this one, letter by letter.
 pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
     let seconds = limit.as_secs();

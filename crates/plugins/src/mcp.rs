@@ -137,9 +137,17 @@ impl McpServers {
         }
     }
 
-    /// Returns when each has been reached or not for the first time, at the latest after `within`.
+    /// [`McpServers::tried`], if they are awaited at all.
     pub async fn settled(&self, within: Duration) {
-        if !self.0.awaited.load(Ordering::Relaxed) {
+        if self.0.awaited.load(Ordering::Relaxed) {
+            self.tried(within).await;
+        }
+    }
+
+    /// Returns when each has been reached or not for the first time, at the latest after `within`; at once
+    /// where nobody has started them.
+    pub async fn tried(&self, within: Duration) {
+        if !self.0.started.load(Ordering::Relaxed) {
             return;
         }
         let all = async {

@@ -12,7 +12,7 @@ use std::{
 
 use callgate_agent::RunReport;
 use callgate_service::{
-    EventListener, Observer, Operation, Requester, Service, ServiceError, Settings,
+    EventListener, Observer, Operation, RecoveredRun, Requester, Service, ServiceError, Settings,
     operations::{OPERATIONS, RunCode, SendMessage, TurnSummaryLine},
     request::{Answer, OperationRequest, Request},
 };
@@ -276,10 +276,7 @@ async fn enter(
     };
     // Served before recovering: what is recovered may wait for an answer.
     if let Purpose::Work | Purpose::Talk = purpose {
-        recover_runs(&surfaces.service, notice).await?;
-    }
-    if purpose == Purpose::Talk {
-        surfaces.service.recover_turns().await?;
+        recover(&surfaces.service, notice, purpose == Purpose::Talk).await?;
     }
     Ok(Some(InProcess {
         surfaces,
@@ -289,13 +286,27 @@ async fn enter(
     }))
 }
 
-/// Runs that the last owner left; each is told of.
-pub async fn recover_runs(service: &Service, notice: Notice) -> Result<(), ServiceError> {
-    for recovered in service.recover().await? {
-        let (run, what) = (recovered.run.0, recovered.what);
-        notice(&format!("recovered run {run}: {what}"));
-    }
-    Ok(())
+/// What the last owner left: runs, each of which is told of, and `turns`. A run may take long; no chat
+/// waits for it.
+pub async fn recover(service: &Service, notice: Notice, turns: bool) -> Result<(), ServiceError> {
+    let tell = |recovered: Vec<RecoveredRun>| {
+        for RecoveredRun { run, what } in recovered {
+            notice(&format!("recovered run {}: {what}", run.0));
+        }
+    };
+    tell(service.end_cut_off().await?);
+    let runs = async {
+        tell(service.recover_runs().await?);
+        Ok(())
+    };
+    let turns = async {
+        if turns {
+            service.recover_turns().await?;
+        }
+        Ok(())
+    };
+    let (runs, turns) = tokio::join!(runs, turns);
+    runs.and(turns)
 }
 
 fn serve(owner: Arc<Owner>, surfaces: Surfaces, visitors: Arc<ActiveRequests>) -> JoinHandle<()> {

@@ -2,6 +2,7 @@
 //! does not exist or a value that makes no sense is an error that names it, never ignored.
 
 mod agent;
+mod database;
 mod edit;
 pub mod keys;
 mod limits;
@@ -21,7 +22,7 @@ use callgate_contract::{Limit, Limits, Rule};
 use callgate_gate::GatePolicy;
 use callgate_plugins::NearAddresses;
 use callgate_sandbox::{JailOptions, find_python};
-use callgate_store::{Durability, StoreOptions};
+use callgate_store::StoreOptions;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -35,6 +36,7 @@ use self::{
 use crate::ServiceError;
 
 pub use self::{
+    database::Database,
     edit::Edit,
     models::{Entry, NewEntry},
 };
@@ -63,21 +65,6 @@ pub struct Config {
     pub mcp: Vec<Mcp>,
     pub rule: Vec<Rule>,
     pub limit: Vec<Limit>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Database {
-    pub url: Option<String>,
-    pub durability: Survives,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Survives {
-    #[default]
-    Process,
-    Power,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -194,14 +181,7 @@ impl Config {
     }
 
     pub fn store(&self, data: &Path) -> StoreOptions {
-        StoreOptions {
-            url: self.database.url.clone(),
-            durability: match self.database.durability {
-                Survives::Process => Durability::Process,
-                Survives::Power => Durability::Power,
-            },
-            ..StoreOptions::new(data)
-        }
+        self.database.options(data)
     }
 
     pub fn policy(&self) -> GatePolicy {

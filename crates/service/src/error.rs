@@ -191,6 +191,14 @@ impl ServiceError {
         ServiceError::new(ErrorCode::Unavailable, message, Hint::Retry)
     }
 
+    /// The same may succeed soon.
+    pub fn is_temporary(&self) -> bool {
+        matches!(
+            self.code,
+            ErrorCode::Storage | ErrorCode::StorageFull | ErrorCode::Unavailable
+        )
+    }
+
     #[must_use]
     pub fn with_fields(mut self, fields: BTreeMap<String, String>) -> Self {
         self.fields = fields;

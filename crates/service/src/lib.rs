@@ -49,5 +49,6 @@ pub use remote::Remote;
 pub use requester::Requester;
 pub use scope::{METHODS, OPERATOR, SCOPES, unknown_scope};
 pub use service::{
-    ForwardRequest, OPENAI_PLATFORM, Observer, PluginWebError, Service, Settings, Visit, Webhook,
+    ForwardRequest, OPENAI_PLATFORM, Observer, PluginWebError, RecoveredRun, Service, Settings,
+    Visit, Webhook,
 };

@@ -41,7 +41,21 @@ pub enum Event {
 pub struct EventEnvelope {
     /// None where it is of no session.
     pub session: Option<SessionKey>,
+    /// Of a message that goes out. A crash may repeat its delivery, always under the same id: who has heard
+    /// it passes over it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
     pub event: AnyEvent,
+}
+
+impl EventEnvelope {
+    fn new(session: Option<&SessionKey>, event: AnyEvent) -> Self {
+        EventEnvelope {
+            session: session.cloned(),
+            id: None,
+            event,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -172,14 +186,14 @@ impl Live {
 
     /// Tells those who subscribed.
     pub fn tell(&self, session: &SessionKey, event: Event) {
-        let event = AnyEvent::OfSession(event);
-        self.spread(&mut self.told.lock(), Topic::Turns, Some(session), event);
+        let envelope = EventEnvelope::new(Some(session), AnyEvent::OfSession(event));
+        self.spread(&mut self.told.lock(), Topic::Turns, envelope);
     }
 
     /// The same of what is no part of a turn.
     pub fn announce(&self, news: &News) {
-        let event = AnyEvent::OfServer(news.clone());
-        self.spread(&mut self.told.lock(), news.topic(), news.session(), event);
+        let envelope = EventEnvelope::new(news.session(), AnyEvent::OfServer(news.clone()));
+        self.spread(&mut self.told.lock(), news.topic(), envelope);
     }
 
     /// What happens from now on, and before it what was missed since `last`.
@@ -236,23 +250,13 @@ impl Live {
         }
     }
 
-    fn spread(
-        &self,
-        told: &mut Listeners,
-        topic: Topic,
-        session: Option<&SessionKey>,
-        event: AnyEvent,
-    ) {
+    fn spread(&self, told: &mut Listeners, topic: Topic, envelope: EventEnvelope) {
         told.count += 1;
-        let envelope = EventEnvelope {
-            session: session.cloned(),
-            event,
-        };
-        let text = json!(envelope).to_string();
+        let text = json!(&envelope).to_string();
         let kept = Arc::new(KeptEvent {
             number: told.count,
             topic,
-            session: session.cloned(),
+            session: envelope.session,
             text: text.into(),
         });
         let id = self.id(kept.number);
@@ -297,16 +301,15 @@ impl Drop for EventSubscription {
 }
 
 impl Outbox for Live {
-    fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
         let mut told = self.told.lock();
         let event = Event::Message(message.clone());
         let session = Some(&message.session);
-        self.spread(
-            &mut told,
-            Topic::Turns,
-            session,
-            AnyEvent::OfSession(event.clone()),
-        );
+        let envelope = EventEnvelope {
+            id: Some(id),
+            ..EventEnvelope::new(session, AnyEvent::OfSession(event.clone()))
+        };
+        self.spread(&mut told, Topic::Turns, envelope);
         let reads = |Subscriber { wish, .. }: &Subscriber| {
             let chosen = wish.session.as_ref();
             wish.topics.contain(Topic::Turns) && chosen.is_none_or(|it| Some(it) == session)
@@ -437,7 +440,11 @@ mod tests {
         assert!(live.deliver(1, &message).await.is_ok());
         drop(here);
         assert!(live.deliver(1, &message).await.is_err());
-        let _reader = live.subscribe(of("a"), None);
-        assert!(live.deliver(1, &message).await.is_ok());
+        let mut reader = live.subscribe(of("a"), None);
+        assert!(live.deliver(7, &message).await.is_ok());
+        let Ok(StreamEvent::Event { text, .. }) = reader.0.try_recv() else {
+            panic!("nothing was heard");
+        };
+        assert!(text.contains(r#""id":7"#), "{text}");
     }
 }

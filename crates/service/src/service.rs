@@ -16,6 +16,7 @@ pub(crate) use plugins::wall_advice;
 
 pub use outlets::OPENAI_PLATFORM;
 pub use plugin_web::{ForwardRequest, PluginWebError, Visit, Webhook};
+pub use recovery::RecoveredRun;
 
 use std::{
     net::SocketAddr,

@@ -14,6 +14,7 @@ use crate::{
     job::job,
     journal::Buffer,
     keys::{Handles, Uses},
+    leftovers::FoundOpen,
     postgres::Postgres,
     row,
     settings::SettingsCache,
@@ -33,6 +34,7 @@ pub(crate) struct Database {
     pub(crate) settings: SettingsCache,
     pub(crate) shared: KnownPlaces,
     pub(crate) instance: Instance,
+    pub(crate) found_open: FoundOpen,
     pub(crate) key_handles: Handles,
     pub(crate) key_uses: Uses,
 }

@@ -3,7 +3,7 @@
 //! long as it does, and then anybody's. The next life in the same data directory has at once what the
 //! one before held. With SQLite there are no others, and none of this costs a query.
 //! `DIR/instance` keeps the instance's name. A copy of the directory is told by where it lies, and takes a
-//! name of its own. Sessions do not pass to the next life: those are anybody's.
+//! name of its own. Sessions do not pass to the next life: those are anybody's, who is told that they were left.
 
 use std::{
     fs,
@@ -18,14 +18,13 @@ use std::{
 };
 
 use callgate_contract::JournalId;
-use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::{
     StoreError,
     database::{Database, Engine},
     row::{self, get},
-    tx::{Row, Tx, parameters},
+    tx::{Tx, parameters},
 };
 
 /// Milliseconds after which nobody remembers an instance that is gone.
@@ -42,11 +41,9 @@ const INHERIT: [&str; 4] = [
      AND (role = 'user' AND hidden = 0 AND dismissed = 0 OR offered = 1)",
     "UPDATE outbox SET claimed_by = ?2 WHERE claimed_by = ?1",
 ];
-/// Nothing of it runs any more, so that nobody need wait for its sessions.
-const BURY: [&str; 2] = [
-    "DELETE FROM lease WHERE holder = ?1",
-    "DELETE FROM instance WHERE life = ?1",
-];
+/// Nothing of it runs any more, so that nobody need wait for its sessions. Its leases stay: whoever takes
+/// one over has to know that a turn may have been under way.
+const BURY: &str = "DELETE FROM instance WHERE life = ?1";
 
 pub(crate) struct Instance {
     /// Of this process alone: what it holds is held by it.
@@ -107,30 +104,6 @@ fn place_of(data: &Path) -> Result<String, StoreError> {
     Ok(format!("{}/{device}/{number}", boot.trim()))
 }
 
-/// The condition that the row of `$table` was left behind: by an earlier life of this instance, `?1`,
-/// if it is of `$time` `?2` at the latest; or by another one that is gone at `?3`.
-macro_rules! left_behind {
-    ($table:literal, $time:literal) => {
-        concat!(
-            "((",
-            $table,
-            ".holder IS NULL OR ",
-            $table,
-            ".holder = ?1) AND ",
-            $table,
-            ".",
-            $time,
-            " <= ?2 OR ",
-            $table,
-            ".holder <> ?1 AND NOT EXISTS (SELECT 1 FROM instance
-                 WHERE instance.life = ",
-            $table,
-            ".holder AND instance.ends_at > ?3))"
-        )
-    };
-}
-pub(crate) use left_behind;
-
 impl Database {
     /// Others may work on the same database.
     pub(crate) fn is_shared(&self) -> bool {
@@ -145,21 +118,6 @@ impl Database {
     /// By the clock that instances agree on.
     pub(crate) fn shared_now(&self) -> i64 {
         row::now().saturating_add(self.instance.ahead.load(Ordering::Relaxed))
-    }
-
-    /// What [`left_behind`] selects.
-    pub(crate) async fn left_behind<T: Send + 'static>(
-        &self,
-        select: &'static str,
-        start: Timestamp,
-        read: fn(&Row) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let (life, now) = (self.instance.life, self.shared_now());
-        self.read(move |tx| {
-            let rows = tx.query(select, parameters![life, start.as_millisecond(), now])?;
-            rows.iter().map(read).collect()
-        })
-        .await
     }
 
     /// The first word of this life. It inherits from those that were here before; where another one
@@ -183,9 +141,7 @@ impl Database {
                     for inherit in INHERIT {
                         tx.execute(inherit, parameters![before, life])?;
                     }
-                    for bury in BURY {
-                        tx.execute(bury, parameters![before])?;
-                    }
+                    tx.execute(BURY, parameters![before])?;
                 }
                 Ok(copied)
             })

@@ -73,7 +73,7 @@ pub use journal::{
 };
 pub use keys::{Key, KeyHandle, Keys, Login, Logins, NewKey, new_key_text};
 pub use leases::{Lease, Leases};
-pub use leftovers::{LeftRow, Leftovers};
+pub use leftovers::{LeftBy, LeftRow, Leftovers};
 pub use limits::{CountedMessages, Limits, StoredLimit, UseOf, Used};
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};

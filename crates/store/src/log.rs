@@ -10,9 +10,10 @@ use uuid::Uuid;
 
 pub use self::find::{LogQuery, Speaker};
 use crate::{
-    StoreError, crash_point,
+    LeftBy, StoreError, crash_point,
     database::Database,
-    instance::{self, left_behind},
+    instance,
+    leftovers::{FoundOpen, left_behind},
     row::{self, get},
     tx::{Parameter, Row, Tx, parameters},
 };
@@ -319,26 +320,29 @@ impl Log<'_> {
         self.settle(&[id], update).await
     }
 
-    /// Unanswered rows where a crash came between a message and its turn, oldest first: what came to
-    /// us before `start`, when we did not yet run, or to an instance that is gone.
-    pub async fn left_unanswered(&self, start: Timestamp) -> Result<Vec<LogRow>, StoreError> {
+    /// Unanswered rows where a crash came between a message and its turn, oldest first.
+    pub async fn left_unanswered(&self, by: LeftBy) -> Result<Vec<LogRow>, StoreError> {
         let select = concat!(
             "SELECT * FROM log
              WHERE role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0 AND ",
-            left_behind!("log", "written_at"),
+            left_behind!("log"),
             " ORDER BY id"
         );
-        self.0.left_behind(select, start, read).await
+        self.0
+            .left_behind(select, by, FoundOpen::has_message, read)
+            .await
     }
 
     /// The same of rows that listeners were dealing with.
-    pub async fn left_offered(&self, start: Timestamp) -> Result<Vec<LogRow>, StoreError> {
+    pub async fn left_offered(&self, by: LeftBy) -> Result<Vec<LogRow>, StoreError> {
         let select = concat!(
             "SELECT * FROM log WHERE offered = 1 AND turn IS NULL AND ",
-            left_behind!("log", "written_at"),
+            left_behind!("log"),
             " ORDER BY id"
         );
-        self.0.left_behind(select, start, read).await
+        self.0
+            .left_behind(select, by, FoundOpen::has_message, read)
+            .await
     }
 
     /// Rows that listeners are dealing with and no turn has taken.

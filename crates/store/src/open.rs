@@ -13,6 +13,7 @@ use crate::{
     Files, Journal, Store, StoreError,
     database::{Address, Database, Engine},
     instance::{self, Instance},
+    leftovers::FoundOpen,
     migrations::{Dialect, migrate},
 };
 
@@ -78,6 +79,7 @@ impl Store {
             settings: Default::default(),
             shared: Default::default(),
             instance: Instance::at(&options.data, options.term)?,
+            found_open: Default::default(),
             key_handles: Default::default(),
             key_uses: Default::default(),
         };
@@ -85,6 +87,7 @@ impl Store {
         database.write(move |tx| migrate(tx, dialect)).await?;
         if lives {
             instance::begin(&mut database, &options.data).await?;
+            database.found_open = database.read(FoundOpen::look).await?;
         }
         drop(alone);
         files.sweep_soon();

@@ -38,20 +38,22 @@ const LOCK_ALL: &str = "SELECT CAST(pg_advisory_xact_lock(hashtext(session)) AS 
      FROM (SELECT DISTINCT session FROM outbox ORDER BY session) AS waiting";
 /// What follows an older message in the hands of another instance, which lives, is not ours.
 const LEAVE: &str = "UPDATE outbox SET claimed_by = NULL
-     WHERE claimed_by = ?1 AND (CAST(?3 AS TEXT) IS NULL OR session = ?3)
+     WHERE claimed_by = ?1 AND (CAST(?3 AS TEXT) IS NULL OR session = ?3) AND id <= ?4
        AND EXISTS (
            SELECT 1 FROM outbox AS older JOIN instance ON instance.life = older.claimed_by
            WHERE older.session = outbox.session
              AND older.id < outbox.id AND older.claimed_by <> ?1 AND instance.ends_at > ?2)";
 /// All else is, unless another one that lives has claimed it.
 const CLAIM: &str = "UPDATE outbox SET claimed_by = ?1
-     WHERE (CAST(?3 AS TEXT) IS NULL OR session = ?3)
+     WHERE (CAST(?3 AS TEXT) IS NULL OR session = ?3) AND id <= ?4
        AND (claimed_by IS NULL OR claimed_by <> ?1)
        AND NOT EXISTS (
            SELECT 1 FROM outbox AS older JOIN instance ON instance.life = older.claimed_by
            WHERE older.session = outbox.session
              AND older.id <= outbox.id AND older.claimed_by <> ?1 AND instance.ends_at > ?2)";
 
+/// Messages that are handed over before more are read.
+const BATCH: usize = 64;
 /// Until a mark is written that no other write took along.
 const SOON: Duration = Duration::from_millis(20);
 
@@ -69,6 +71,31 @@ impl QueuedMessages<'_> {
                         parameters![session],
                     )?,
                     None => tx.query("SELECT id, session, parts FROM outbox ORDER BY id", &[])?,
+                };
+                rows.iter().map(read).collect()
+            })
+            .await
+    }
+
+    /// Some of those after `seen`.
+    async fn next(
+        &self,
+        session: Option<&SessionKey>,
+        seen: i64,
+    ) -> Result<Vec<Pending>, StoreError> {
+        let (session, most) = (session.map(SessionKey::to_string), BATCH as i64);
+        self.0
+            .read(move |tx| {
+                let rows = match session {
+                    Some(session) => tx.query(
+                        "SELECT id, session, parts FROM outbox
+                         WHERE session = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+                        parameters![session, seen, most],
+                    )?,
+                    None => tx.query(
+                        "SELECT id, session, parts FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2",
+                        parameters![seen, most],
+                    )?,
                 };
                 rows.iter().map(read).collect()
             })
@@ -102,6 +129,17 @@ impl QueuedMessages<'_> {
         self.0.queued.count(session)
     }
 
+    /// Those in which anything waits, longest first.
+    pub async fn sessions(&self) -> Result<Vec<SessionKey>, StoreError> {
+        self.0
+            .read(|tx| {
+                let select = "SELECT session FROM outbox GROUP BY session ORDER BY MIN(id)";
+                let sessions: Vec<String> = tx.scalars(select, &[])?;
+                sessions.iter().map(|key| row::read_session(key)).collect()
+            })
+            .await
+    }
+
     /// Sessions in which an instance that is gone has left messages.
     pub async fn left_behind(&self) -> Result<Vec<SessionKey>, StoreError> {
         let (life, now) = (self.0.instance.life, self.0.shared_now());
@@ -130,17 +168,26 @@ impl QueuedMessages<'_> {
     ) -> Result<Deliveries, StoreError> {
         let mut done = Deliveries::default();
         let mut stuck: Vec<SessionKey> = Vec::new();
+        // Where nobody is, few are looked at, however many wait.
+        let mut seen = 0;
         loop {
             // Looked for first: what is marked meanwhile is not among the pending ones.
             let known = self.0.buffer.delivered();
-            let mut claimed = self.pending(session).await?;
-            if !claimed.is_empty() && self.0.is_shared() {
-                claimed = self.claim(session).await?;
+            let mut claimed = self.next(session, seen).await?;
+            let are_all = claimed.len() < BATCH;
+            if let Some(last) = claimed.last()
+                && self.0.is_shared()
+            {
+                claimed = self.claim(session, last.id).await?;
             }
+            let Some(last) = claimed.last() else {
+                break;
+            };
+            seen = last.id;
             claimed.retain(|pending| {
                 !known.contains(&pending.id) && !stuck.contains(&pending.message.session)
             });
-            if claimed.is_empty() {
+            if claimed.is_empty() && self.0.is_shared() {
                 break;
             }
             for Pending { id, message } in claimed {
@@ -159,9 +206,14 @@ impl QueuedMessages<'_> {
                     }
                 }
             }
-            // Whoever else of this process queues a message delivers it; another instance may leave us
-            // what it wrote meanwhile.
-            if !self.0.is_shared() {
+            if session.is_some_and(|session| stuck.contains(session)) {
+                break;
+            }
+            if self.0.is_shared() {
+                // Another instance may leave us what it wrote meanwhile.
+                seen = 0;
+            } else if are_all {
+                // Whoever else of this process queues a message delivers it.
                 break;
             }
         }
@@ -191,9 +243,13 @@ impl QueuedMessages<'_> {
         self.0.write(|_| Ok(())).await
     }
 
-    /// Oldest first. A message whose session has an older one in other hands is left to those, also
-    /// where we had put it on its way ourselves.
-    async fn claim(&self, session: Option<&SessionKey>) -> Result<Vec<Pending>, StoreError> {
+    /// Those up to `last`, oldest first. A message whose session has an older one in other hands is left to
+    /// those, also where we had put it on its way ourselves.
+    async fn claim(
+        &self,
+        session: Option<&SessionKey>,
+        last: i64,
+    ) -> Result<Vec<Pending>, StoreError> {
         let (session, now) = (session.map(SessionKey::to_string), self.0.shared_now());
         let life = self.0.instance.life;
         self.0
@@ -203,13 +259,14 @@ impl QueuedMessages<'_> {
                     None => tx.query(LOCK_ALL, &[])?,
                 };
                 for update in [LEAVE, CLAIM] {
-                    tx.execute(update, parameters![life, now, session])?;
+                    tx.execute(update, parameters![life, now, session, last])?;
                 }
                 let claimed = tx.query(
                     "SELECT id, session, parts FROM outbox
                      WHERE claimed_by = ?1 AND (CAST(?2 AS TEXT) IS NULL OR session = ?2)
+                       AND id <= ?3
                      ORDER BY id",
-                    parameters![life, session],
+                    parameters![life, session, last],
                 )?;
                 claimed.iter().map(read).collect()
             })

@@ -4,8 +4,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use callgate_contract::{JournalId, SessionKey};
-use callgate_store::{Lease, StoreError};
-use jiff::Timestamp;
+use callgate_store::{Lease, LeftBy, StoreError};
 use parking_lot::Mutex;
 use tokio::{runtime::Handle, time::sleep};
 use tracing::Instrument;
@@ -117,7 +116,7 @@ impl Agent {
         self.sessions()
             .left
             .get_or_try_init(async || {
-                let open = self.store().turns().cut_off(Timestamp::MAX).await?;
+                let open = self.store().turns().cut_off(LeftBy::Anyone).await?;
                 let sessions = open.into_iter().map(|turn| turn.start.session);
                 Ok(Mutex::new(sessions.collect()))
             })

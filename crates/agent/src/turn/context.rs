@@ -309,6 +309,16 @@ impl Turn {
             row.principal() == self.caller.principal
                 && self.agent.role_at_arrival(row) >= self.caller.role
         });
+        // So does what is to be answered in another way, with all that came after it.
+        let fits = |row: &LogRow| {
+            row.mode.is_none_or(|mode| mode == self.facts.mode)
+                && row
+                    .model
+                    .as_ref()
+                    .is_none_or(|model| *model == self.facts.model)
+        };
+        let upto = waiting.iter().position(|row| !fits(row));
+        waiting.truncate(upto.unwrap_or(waiting.len()));
         if !waiting.is_empty() {
             let ids: Vec<i64> = waiting.iter().map(|row| row.id).collect();
             log.take_for_turn(self.facts.turn, &ids).await?;

@@ -387,32 +387,54 @@ async fn people_of_one_turn_are_told_apart_and_the_least_of_their_rights_counts(
 /// The same account can come by ways of different rights.
 #[tokio::test]
 async fn what_came_with_less_joins_no_turn_that_may_more() {
-    let home = Home::sqlite();
-    let told = std::sync::Arc::new(tokio::sync::Notify::new());
-    let model = Scripted::default().waits(told.clone());
-    let model = model.calls(&[("look", "x")]).says("One.").says("Two.");
-    let stage = Stage::new(home.open().await, model);
     let less = Override {
         role: Some(Role::Member),
         mode: Some(Mode::Tools),
         ..Override::default()
     };
+    let more = Override {
+        role: Some(Role::Operator),
+        ..less.clone()
+    };
+    let turns = joins_not(more, less).await;
+    let roles: Vec<Role> = turns.into_iter().map(|turn| turn.start.role).collect();
+    assert_eq!(roles, [Role::Operator, Role::Member]);
+}
+
+#[tokio::test]
+async fn what_is_to_be_answered_in_another_way_joins_no_turn() {
+    let first = Override {
+        mode: Some(Mode::Tools),
+        ..Override::default()
+    };
+    let second = Override {
+        mode: Some(Mode::Code),
+        ..Override::default()
+    };
+    let turns = joins_not(first, second).await;
+    let modes: Vec<Mode> = turns.into_iter().map(|turn| turn.start.mode).collect();
+    assert_eq!(modes, [Mode::Tools, Mode::Code]);
+}
+
+/// A message that comes in the middle of a turn is answered by the next.
+async fn joins_not(first: Override, second: Override) -> Vec<callgate_store::Turn> {
+    let home = Home::sqlite();
+    let told = std::sync::Arc::new(tokio::sync::Notify::new());
+    let model = Scripted::default().waits(told.clone());
+    let model = model.calls(&[("look", "x")]).says("One.").says("Two.");
+    let stage = Stage::new(home.open().await, model);
     let arriving = |agent: callgate_agent::Agent, text: &'static str, overrule: Override| {
         tokio::spawn(async move {
             let incoming = incoming("root", text);
             agent.arrive(incoming, overrule, Watch::default()).await
         })
     };
-    let more = Override {
-        role: Some(Role::Operator),
-        ..less.clone()
-    };
     let agent = &stage.agent;
-    let first = arriving(agent.clone(), "first", more);
+    let first = arriving(agent.clone(), "first", first);
     while stage.model.requests().is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let second = arriving(agent.clone(), "second", less);
+    let second = arriving(agent.clone(), "second", second);
     while agent
         .store()
         .log()
@@ -432,9 +454,7 @@ async fn what_came_with_less_joins_no_turn_that_may_more() {
     for arrived in [first.await, second.await] {
         assert!(matches!(arrived, Ok(Ok(Arrived::Turn(_)))), "{arrived:?}");
     }
-    let turns = agent.store().turns().list(&session(), 2).await.unwrap();
-    let roles: Vec<Role> = turns.into_iter().map(|turn| turn.start.role).collect();
-    assert_eq!(roles, [Role::Operator, Role::Member]);
+    agent.store().turns().list(&session(), 2).await.unwrap()
 }
 
 #[tokio::test]

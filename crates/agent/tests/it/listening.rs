@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use callgate_agent::{Arrived, Override, Watch};
 use callgate_contract::{
-    ArrivalFacts, BoxFuture, Contribution, Listener, ModelMessage, Part, Points, SessionKey,
-    TurnFacts, Verdict,
+    ArrivalFacts, BoxFuture, Contribution, JournalId, Listener, Message, ModelMessage, Part,
+    Points, SessionKey, TurnFacts, Verdict,
 };
 use callgate_store::{Incoming, Reception};
 use callgate_testkit::{Home, on_each_engine};
@@ -186,7 +186,7 @@ async fn a_handler_may_wait_for_the_next_message() {
 }
 
 #[tokio::test]
-async fn handling_that_a_crash_cut_off_is_reported_and_not_repeated() {
+async fn what_listeners_were_cut_off_over_is_answered_without_them() {
     on_each_engine(async |home: Home| {
         let store = home.open().await;
         let offered = Reception {
@@ -196,15 +196,41 @@ async fn handling_that_a_crash_cut_off_is_reported_and_not_repeated() {
         let message = incoming("ann", "force");
         store.log().receive(&message, offered).await.unwrap();
         let listener = Arc::new(Obliging::default());
-        let stage = Stage::heard_by(store, Scripted::default(), vec![listener.clone()]);
+        let stage = Stage::heard_by(
+            store,
+            Scripted::default().says("here I am"),
+            vec![listener.clone()],
+        );
         stage.agent.recover().await.unwrap();
         assert!(listener.heard.lock().unwrap().is_empty());
-        let [said] = &stage.sent()[..] else {
-            panic!("{:?}", stage.sent());
-        };
-        assert!(said.contains("send it again"), "{said}");
+        assert_eq!(stage.sent(), ["here I am"]);
         stage.agent.recover().await.unwrap();
         assert_eq!(stage.sent().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_listeners_had_said_when_they_were_cut_off_is_the_answer() {
+    on_each_engine(async |home: Home| {
+        let store = home.open().await;
+        let offered = Reception {
+            offered: true,
+            ..Reception::default()
+        };
+        let message = incoming("ann", "force");
+        store.log().receive(&message, offered).await.unwrap();
+        let said = Message {
+            session: session(),
+            parts: vec![Part::text("said by a plugin")],
+        };
+        let outbox = store.outbox();
+        outbox.send(JournalId::fresh(), &said, true).await.unwrap();
+        let stage = Stage::heard_by(store, Scripted::default().says("too much"), Vec::new());
+        stage.agent.recover().await.unwrap();
+        assert_eq!(stage.sent(), ["said by a plugin"]);
+        let left = stage.agent.store().log().offered().await.unwrap();
+        assert_eq!(left, []);
     })
     .await;
 }

@@ -57,7 +57,7 @@ async fn here(surfaces: Surfaces) -> Result<(), Failure> {
         if let Err(failure) = behind.agent().await {
             tracing::warn!(reason = failure.message, "agent unavailable");
         }
-        if let Err(failure) = control::recover_runs(&behind, show::note).await {
+        if let Err(failure) = control::recover(&behind, show::note, false).await {
             tracing::warn!(reason = failure.message, "could not recover runs");
         }
     });

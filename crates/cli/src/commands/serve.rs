@@ -19,6 +19,8 @@ use crate::{
     show::{self, Colour, paint},
 };
 
+/// Before recovering is tried again; longer and longer.
+const RECOVER: Duration = Duration::from_millis(200);
 /// For those who listen to hear that it is over, where that is the last thing that happens.
 const FAREWELL: Duration = Duration::from_millis(200);
 
@@ -192,17 +194,32 @@ async fn catch_up(service: Service, stopped: watch::Receiver<()>) {
         Err(failure) => return show::failure(&failure.into(), false),
     };
     service.remote().attach(agent.clone());
-    let recover = async {
-        control::recover_runs(&service, show::note).await?;
-        service.recover_turns().await
-    };
+    let recover = recover(&service, until(stopped.clone()));
     let others = agent.look_after_others(until(stopped.clone()));
     // Side by side: a turn that goes on may take long, and a timer cannot wait.
     let time = keep_time(agent.clone(), until(stopped.clone()));
     let journal = service.keep_journal(until(stopped));
-    let (recovered, (), (), ()) = tokio::join!(recover, others, time, journal);
-    if let Err(failure) = recovered {
-        show::failure(&failure.into(), false);
+    tokio::join!(recover, others, time, journal);
+}
+
+/// As often as the store fails meanwhile: what was left would wait for the next start.
+async fn recover(service: &Service, stop: impl Future<Output = ()>) {
+    let mut stop = std::pin::pin!(stop);
+    for attempt in 0.. {
+        let Err(error) = control::recover(service, show::note, true).await else {
+            return;
+        };
+        if !error.is_temporary() {
+            return show::failure(&error.into(), false);
+        }
+        tracing::warn!(
+            error = error.message,
+            "could not recover everything; retrying"
+        );
+        tokio::select! {
+            () = tokio::time::sleep(RECOVER * (1 << attempt.min(5))) => {}
+            () = &mut stop => return,
+        }
     }
 }
 

@@ -141,6 +141,21 @@ fn the_same_name_is_the_same_message_and_gets_the_same_answer() {
     assert_eq!(status, 400);
 }
 
+/// They have it in the response or read the log: it waits for nobody, and no later listener is told of it.
+#[test]
+fn an_answer_to_somebody_over_http_is_on_its_way_no_longer() {
+    let model = FakeModel::start(0, "pong");
+    let site = Site::new(&model);
+    let server = site.start();
+    for (name, wait) in [("one", true), ("two", false)] {
+        let body = json!({ "text": "hello", "wait": wait });
+        assert_eq!(site.say(&server, SESSION, name, body).unwrap().0, 200);
+    }
+    wait_until(|| site.log(&server, SESSION).len() == 4);
+    server.end();
+    assert_eq!(site.scene.outbox(), [""; 0]);
+}
+
 /// Holds the database's write lock until it is ended.
 #[allow(
     clippy::disallowed_methods,

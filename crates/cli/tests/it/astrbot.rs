@@ -92,6 +92,19 @@ fn a_handler_that_takes_the_worker_along_is_told_and_not_repeated() {
 }
 
 #[test]
+fn what_a_handler_takes_the_worker_along_over_is_answered_without_it() {
+    let plugin = example("fragile");
+    let scene = equipped(&plugin);
+    let heard = said(
+        &scene,
+        &plugin,
+        "vanish",
+        &[json!({"content": "I am still here."})],
+    );
+    assert_eq!(heard, ["I am still here."]);
+}
+
+#[test]
 fn methods_of_both_ecosystems_are_tools_of_one_turn() {
     let weather = example("weather_agents");
     let scene = equipped(&weather);

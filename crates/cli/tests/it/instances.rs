@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
 use crate::{
+    model::FakeModel,
     outages::{say, serve},
     scene::{Scene, wait_until},
     server::Server,
@@ -47,6 +48,33 @@ fn a_session_whose_server_died_in_it_and_came_back_is_answered_by_another() {
     let _back = Server::start(&first);
     let (other, _) = serve(&second, Some(&url), &answers());
     assert_eq!(answered(&other, &key, "two"), "answered");
+}
+
+#[test]
+fn others_take_over_once_an_instance_was_silent_for_as_long_as_the_operator_says() {
+    let home = Runtime::new().unwrap().block_on(Home::postgres());
+    let url = home.options().url.unwrap();
+    // It leaves the first request without an answer.
+    let model = FakeModel::start(1, "here I am");
+    let database = format!("[database]\nurl = \"{url}\"\ntakeover_seconds = 1\n");
+    let toml = format!("{database}{}", model.toml());
+    let (first, second) = (Scene::configured(&toml), Scene::configured(&toml));
+    let made = first.callgate(&["key", "new", "--scope", "operator", "--json"]);
+    let key = made.succeeded().json()["key"].as_str().unwrap().to_owned();
+    let (server, other) = (Server::start(&first), Server::start(&second));
+    for server in [&server, &other] {
+        has_models(server, &key);
+    }
+    let body = json!({ "text": "are you there?", "wait": false });
+    assert_eq!(say(&server, &key, "web:FriendMessage:ann", &body).0, 200);
+    wait_until(|| model.asked() == 1);
+    server.kill();
+    let log = "/api/sessions/web:FriendMessage:ann/log";
+    wait_until(|| {
+        let (_, log) = other.api("GET", log, &key, None);
+        log["items"][0]["parts"][0]["text"] == "here I am"
+    });
+    assert_eq!(model.asked(), 2);
 }
 
 #[test]

@@ -9,7 +9,11 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-use crate::scene::Scene;
+use crate::{
+    outages::go,
+    scene::{Scene, finish, wait_until},
+    server::Server,
+};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e")
@@ -125,6 +129,67 @@ fn a_client_that_starts_us_is_the_operator() {
             .unwrap()
             .starts_with("You are a helpful assistant")
     );
+}
+
+/// Takes a while to answer, and writes down each call.
+const SLOW_SERVER: &str = r#"
+import json, sys, time
+time.sleep(1)
+def answer(message):
+    method = message["method"]
+    if method == "initialize":
+        return {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                "serverInfo": {"name": "slow", "version": "1"}}
+    if method == "tools/list":
+        return {"tools": [{"name": "effect", "inputSchema": {"type": "object"}}]}
+    if method != "tools/call":
+        return {}
+    with open(sys.argv[1], "a") as file:
+        file.write("done\n")
+    return {"content": [{"type": "text", "text": "done"}]}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)}), flush=True)
+"#;
+
+/// Code that goes on after a kill calls by name what it called before.
+#[test]
+fn what_was_cut_off_waits_for_the_server_whose_tool_it_calls() {
+    let scene = Scene::new();
+    let program = scene.file("slow.py", SLOW_SERVER);
+    let seen = scene.home().join("seen");
+    let code = "import os, time\neffect()\nremember('begun', 'yes')\n\
+        while not os.path.exists('/app/uploads/go.txt'):\n    time.sleep(0.02)\n\
+        send_message('finished')";
+    let model = scene.script(&[
+        json!({ "content": format!("```python\n{code}\n```") }),
+        json!({ "content": "I was asked again." }),
+    ]);
+    let seen_at = seen.to_str().unwrap();
+    let toml = format!(
+        "[models]\ndefault = \"{model}\"\n[[mcp]]\nname = \"slow\"\ncommand = \"python3\"\n\
+         args = [\"{program}\", \"{seen_at}\"]\n"
+    );
+    std::fs::write(scene.data().join("callgate.toml"), toml).unwrap();
+    let server = Server::start(&scene);
+    let listed = || {
+        scene
+            .callgate(&["mcp", "list", "--json"])
+            .succeeded()
+            .json()
+    };
+    wait_until(|| listed()[0]["state"] == "connected");
+    let asking = scene.command(&["send", "do it"]).spawn().unwrap();
+    wait_until(|| scene.notes() == ["begun"]);
+    server.kill();
+    finish(asking);
+    let server = Server::start(&scene);
+    go(&scene);
+    wait_until(|| !scene.outbox().is_empty());
+    assert_eq!(scene.outbox(), ["finished"]);
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), "done\n");
+    server.end();
 }
 
 #[test]

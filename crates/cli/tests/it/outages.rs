@@ -119,7 +119,7 @@ fn waiting() -> Json {
 }
 
 /// Lets that code go on.
-fn go(scene: &Scene) {
+pub fn go(scene: &Scene) {
     for session in std::fs::read_dir(scene.data().join("sessions")).unwrap() {
         let uploads = session.unwrap().path().join("uploads");
         let file = uploads.join("go.txt");

@@ -1,5 +1,6 @@
-//! What becomes of a message whose worker ended: its user is told, or the answer that is on its way is
-//! sent by the worker that comes next. No handler is run twice.
+//! What becomes of a message whose worker ended: where its handlers had said something, its user is told that
+//! there will be no more; where not, it is answered without them. An answer that is on its way is sent by the
+//! worker that comes next. No handler is run twice.
 
 use std::time::Duration;
 
@@ -15,8 +16,8 @@ use crate::{WorkerError, context::text};
 const RESUME: Duration = Duration::from_secs(120);
 
 impl PluginListener {
-    /// A worker ended over a message: its user is told, unless the message had come as far as a turn,
-    /// which answers it.
+    /// A worker ended over a message: its user is told, unless the message had come as far as a turn, or is
+    /// left to one.
     pub(super) async fn cut_off(
         &self,
         message: &ArrivalFacts,
@@ -27,13 +28,19 @@ impl PluginListener {
             return Verdict::Pass;
         };
         let row = inner.store.log().get(message.row).await.ok().flatten();
-        if row.is_none_or(|row| row.turn.is_none()) {
-            let words =
-                format!("A plugin failed over this message; what it was doing is lost: {error}");
-            let told = json!([{"type": "text", "text": words}]);
-            if let Err(error) = self.send(caller, 1, told).await {
-                tracing::warn!(error = error.message, "could not report a failed command");
+        if let Some(row) = row {
+            if row.turn.is_some() {
+                return Verdict::Taken;
             }
+            if let Ok(false) = inner.store.has_answer_beside_turns(&row).await {
+                return Verdict::Pass;
+            }
+        }
+        let words =
+            format!("A plugin failed over this message; what it was doing is lost: {error}");
+        let told = json!([{"type": "text", "text": words}]);
+        if let Err(error) = self.send(caller, 1, told).await {
+            tracing::warn!(error = error.message, "could not report a failed command");
         }
         Verdict::Taken
     }

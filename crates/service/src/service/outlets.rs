@@ -1,5 +1,4 @@
-//! Where messages leave: to remote clients in their sessions, with the response in those of the OpenAI
-//! API, to whoever listens in all others.
+//! Where messages leave. Each has one destination, which follows from its session, and an end there.
 
 use std::sync::Arc;
 
@@ -11,31 +10,49 @@ pub(super) struct Outlets {
     pub(super) remote: Outlet,
 }
 
+/// For whom a message is. Whoever listens to the session is told besides, in any case.
+enum Destination {
+    /// A remote client, or those in its room: it waits until one of them is there.
+    Client,
+    /// The person at the terminal: it waits until that one, or anybody else, listens.
+    Terminal,
+    /// Whoever asked over HTTP: they have it in the response, or read the log. Nobody else will come for
+    /// it, so that it waits for nobody.
+    Reader,
+}
+
+impl Outlets {
+    fn destination(&self, session: &SessionKey) -> Destination {
+        if self.remote.serves(session) {
+            Destination::Client
+        } else if session.platform() == TERMINAL_PLATFORM {
+            Destination::Terminal
+        } else {
+            Destination::Reader
+        }
+    }
+}
+
 impl Outbox for Outlets {
     fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
             let heard = self.live.deliver(id, message).await;
-            if goes_with_its_response(&message.session) {
-                return Ok(());
-            }
-            if self.remote.serves(&message.session) {
+            match self.destination(&message.session) {
                 // Either will do: a page may show the session while the client is away.
-                self.remote.deliver(id, message).await.or(heard)
-            } else {
-                heard
+                Destination::Client => self.remote.deliver(id, message).await.or(heard),
+                Destination::Terminal => heard,
+                Destination::Reader => Ok(()),
             }
         })
     }
 
     /// Whoever listens knows a message by its id; remote clients do not.
     fn may_repeat(&self, session: &SessionKey) -> bool {
-        goes_with_its_response(session) || !self.remote.serves(session)
+        !matches!(self.destination(session), Destination::Client)
     }
 }
 
 /// The platform of sessions whose messages are the response to a request.
 pub const OPENAI_PLATFORM: &str = "api";
-
-fn goes_with_its_response(session: &SessionKey) -> bool {
-    session.platform() == OPENAI_PLATFORM
-}
+/// That of `callgate chat` and `callgate send`.
+const TERMINAL_PLATFORM: &str = "cli";

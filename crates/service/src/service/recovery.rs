@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_agent::RunReport;
 use callgate_contract::{JournalId, Stop};
-use callgate_store::Keep;
+use callgate_store::{Keep, LeftBy};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -22,9 +22,10 @@ pub struct RecoveredRun {
 }
 
 impl Service {
-    pub async fn recover(&self) -> Result<Vec<RecoveredRun>, ServiceError> {
-        let mut recovered = self.end_what_cannot_go_on().await?;
-        for (run, result) in self.code.coder.recover_before(self.started_at).await? {
+    /// Runs that have no turn are executed again. What ends is ended before ([`Service::end_cut_off`]).
+    pub async fn recover_runs(&self) -> Result<Vec<RecoveredRun>, ServiceError> {
+        let mut recovered = Vec::new();
+        for (run, result) in self.code.coder.recover_left(LeftBy::Earlier).await? {
             let what = match result {
                 Ok(report) => told(&report),
                 Err(error) => ServiceError::from(error).message,
@@ -88,7 +89,7 @@ impl Service {
     /// Turns that were cut off go on, messages nobody took are answered.
     pub async fn recover_turns(&self) -> Result<(), ServiceError> {
         let agent = self.agent().await?;
-        let recovered = agent.recover_before(self.started_at).await?;
+        let recovered = agent.recover_left(LeftBy::Earlier).await?;
         for turn in recovered.turns {
             tracing::info!(turn = %turn.0, "interrupted turn resumed");
         }
@@ -103,10 +104,11 @@ impl Service {
         }
     }
 
-    async fn end_what_cannot_go_on(&self) -> Result<Vec<RecoveredRun>, ServiceError> {
+    /// Ends what cannot go on, or only once somebody answers.
+    pub async fn end_cut_off(&self) -> Result<Vec<RecoveredRun>, ServiceError> {
         let mut ended = Vec::new();
         let journal = self.store.journal();
-        for run in journal.cut_off(self.started_at).await? {
+        for run in journal.cut_off(LeftBy::Earlier).await? {
             let id = run.start.id;
             let (stop, what) = if self.is_asked(id).await? {
                 // Executing it now would only wait again; the answer will do that.

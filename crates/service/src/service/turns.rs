@@ -48,6 +48,7 @@ impl Service {
     }
 
     pub(super) async fn wire(&self) -> Result<Agent, ServiceError> {
+        self.with_servers_of_leftovers().await?;
         let agent = Agent::new(Wiring {
             coder: self.code.coder.clone(),
             models: self.find_models().await?,

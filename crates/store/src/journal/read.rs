@@ -1,14 +1,13 @@
 //! Reading the journal back. Every read writes the buffered calls first, so it misses nothing.
 
 use callgate_contract::{JournalId, SessionKey};
-use jiff::Timestamp;
 
 use super::{
     CallIntent, CallOutcome, DecidedBy, Finish, Journal, RecordedCall, Run, RunStart, Success, Tail,
 };
 use crate::{
-    StoreError,
-    instance::left_behind,
+    LeftBy, StoreError,
+    leftovers::{FoundOpen, left_behind},
     row::{self, get},
     tx::{Row, parameters},
 };
@@ -42,15 +41,16 @@ impl Journal {
             .await
     }
 
-    /// Of those, the ones a crash cut off: begun by us before `start`, when we did not yet run, or by
-    /// an instance that is gone.
-    pub async fn cut_off(&self, start: Timestamp) -> Result<Vec<Run>, StoreError> {
+    /// Of those, the ones a crash cut off.
+    pub async fn cut_off(&self, by: LeftBy) -> Result<Vec<Run>, StoreError> {
         let select = concat!(
             "SELECT * FROM run WHERE stop IS NULL AND ",
-            left_behind!("run", "started_at"),
+            left_behind!("run"),
             " ORDER BY journal"
         );
-        self.database.left_behind(select, start, read_run).await
+        self.database
+            .left_behind(select, by, FoundOpen::has_run, read_run)
+            .await
     }
 
     /// Runs that stopped to wait for an answer, oldest first.

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use super::{Answer, Round, Turn, TurnFinish, TurnStart, Turns};
 use crate::{
-    Run, StoreError,
-    instance::left_behind,
+    LeftBy, Run, StoreError,
+    leftovers::{FoundOpen, left_behind},
     limits::first_id,
     row::{self, get},
     shared::Joiner,
@@ -28,15 +28,17 @@ impl Turns<'_> {
         database.read(|tx| all(tx, select, &[])).await
     }
 
-    /// Of those, the ones a crash cut off: begun by us before `start`, when we did not yet run, or by
-    /// an instance that is gone; and those that nobody has, since they wait for an approval.
-    pub async fn cut_off(&self, start: Timestamp) -> Result<Vec<Turn>, StoreError> {
+    /// Of those, the ones a crash cut off; and those that nobody has, since they wait for an approval.
+    pub async fn cut_off(&self, by: LeftBy) -> Result<Vec<Turn>, StoreError> {
         let select = concat!(
             "SELECT * FROM turn WHERE stop IS NULL AND ",
-            left_behind!("turn", "started_at"),
+            left_behind!("turn"),
             " ORDER BY id"
         );
-        self.0.database.left_behind(select, start, read).await
+        let database = &self.0.database;
+        database
+            .left_behind(select, by, FoundOpen::has_turn, read)
+            .await
     }
 
     /// The session's newest `limit` turns, oldest first.

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use callgate_contract::{BoxFuture, Effect, JournalId, Message, Outbox, Stop, TurnStop};
-use callgate_store::{Reception, Store, StoreError};
+use callgate_store::{LeftBy, Reception, Store, StoreError};
 use callgate_testkit::{Home, on_each_engine};
-use jiff::Timestamp;
 use serde_json::json;
 
 use crate::common::{call, charge, end, incoming, run, send, session, turn, value};
@@ -84,10 +83,11 @@ async fn a_restarted_instance_holds_no_session_that_it_does_not_know_of() {
     // Killed: nothing is given back. And started again at once.
     let again = one.home.open().await;
     let taken = other.store.leases().take(&key).await.unwrap();
-    assert!(taken.is_some(), "it is nobody's");
-    let of_others = other.store.turns().cut_off(Timestamp::MIN).await.unwrap();
+    let taken = taken.expect("it is nobody's");
+    assert!(taken.was_left(), "its turn comes before any new one");
+    let of_others = other.store.turns().cut_off(LeftBy::Others).await.unwrap();
     assert_eq!(of_others, [], "its turns are its own");
-    let own = again.turns().cut_off(Timestamp::now()).await.unwrap();
+    let own = again.turns().cut_off(LeftBy::Earlier).await.unwrap();
     assert_eq!(own.len(), 1);
     assert!(again.leases().adopt(id).await.unwrap());
     // And the life before, should it be one still, writes to nothing any more.
@@ -114,7 +114,7 @@ async fn a_copied_data_directory_gets_a_name_of_its_own() {
     assert_ne!(name(&one), name(&copy));
     assert_eq!(second.leases().take(&key).await.unwrap(), None);
     assert!(!second.leases().adopt(id).await.unwrap());
-    let own = second.turns().cut_off(Timestamp::now()).await.unwrap();
+    let own = second.turns().cut_off(LeftBy::Earlier).await.unwrap();
     assert_eq!(own, [], "nothing of the other's is its own");
     first.turns().asked(id, 1, None).await.unwrap();
     // Started again, it has the name it took.
@@ -218,11 +218,11 @@ async fn a_turn_that_was_taken_over_can_no_longer_be_written_to() {
         .await
         .unwrap();
     assert!(!other.store.leases().adopt(id).await.unwrap());
-    let gone = other.store.turns().cut_off(Timestamp::now()).await.unwrap();
+    let gone = other.store.turns().cut_off(LeftBy::Earlier).await.unwrap();
     assert_eq!(gone, [], "its instance lives");
 
     one.falls_silent().await;
-    let gone = other.store.turns().cut_off(Timestamp::MIN).await.unwrap();
+    let gone = other.store.turns().cut_off(LeftBy::Others).await.unwrap();
     assert_eq!(gone.len(), 1, "whenever it began");
     assert!(other.store.leases().adopt(id).await.unwrap());
     one.wakes().await;
@@ -315,49 +315,74 @@ async fn what_waits_for_an_approval_is_anybodys() {
 async fn what_was_left_behind_is_found_by_who_left_it() {
     on_each_engine(async |home: Home| {
         let mine = home.open().await;
-        let (key, offered) = (
-            session("a"),
-            Reception {
-                offered: true,
-                ..Reception::default()
-            },
-        );
-        let plain = incoming(key.clone(), "plain", None);
-        mine.log().append_incoming(&plain).await.unwrap();
-        mine.log()
-            .receive(&incoming(key.clone(), "offered", None), offered)
-            .await
-            .unwrap();
-        mine.turns()
-            .begin(&turn(JournalId::fresh(), key.clone()), &[])
-            .await
-            .unwrap();
-        mine.journal()
-            .begin(&run(JournalId::fresh()))
-            .await
-            .unwrap();
-        let found = async |store: &Store, start| {
-            [
-                store.log().left_unanswered(start).await.unwrap().len(),
-                store.log().left_offered(start).await.unwrap().len(),
-                store.turns().cut_off(start).await.unwrap().len(),
-                store.journal().cut_off(start).await.unwrap().len(),
-            ]
-        };
-        assert_eq!(found(&mine, Timestamp::now()).await, [1; 4]);
-        assert_eq!(
-            found(&mine, Timestamp::MIN).await,
-            [0; 4],
-            "of our own, now"
-        );
+        begin_everything(&mine).await;
+        assert_eq!(found(&mine, LeftBy::Anyone).await, [1; 4]);
+        for by in [LeftBy::Earlier, LeftBy::Others] {
+            assert_eq!(found(&mine, by).await, [0; 4], "of our own, now");
+        }
         if home.options().url.is_some() {
             let other = home.of_another().open().await;
-            assert_eq!(found(&other, Timestamp::now()).await, [0; 4]);
+            assert_eq!(found(&other, LeftBy::Earlier).await, [0; 4]);
             mine.leave().await.unwrap();
-            assert_eq!(found(&other, Timestamp::MIN).await, [1; 4]);
+            assert_eq!(found(&other, LeftBy::Others).await, [1; 4]);
         }
     })
     .await;
+}
+
+/// A clock that was set back makes everything of the life before seem to be still to come.
+#[tokio::test]
+async fn what_an_earlier_life_left_is_told_by_no_clock() {
+    on_each_engine(async |home: Home| {
+        let before = home.open().await;
+        begin_everything(&before).await;
+        let later = [
+            "UPDATE log SET written_at = written_at + 3600000",
+            "UPDATE turn SET started_at = started_at + 3600000",
+            "UPDATE run SET started_at = started_at + 3600000",
+        ];
+        let written = before.write(move |tx| {
+            for update in later {
+                tx.execute(update, &[])?;
+            }
+            Ok(())
+        });
+        written.await.unwrap();
+        let next = home.open().await;
+        assert_eq!(found(&next, LeftBy::Earlier).await, [1; 4]);
+        begin_everything(&next).await;
+        assert_eq!(found(&next, LeftBy::Earlier).await, [1; 4]);
+        assert_eq!(found(&next, LeftBy::Anyone).await, [2; 4]);
+    })
+    .await;
+}
+
+/// A message, one that listeners have, a turn and a run, none of which comes to its end.
+async fn begin_everything(store: &Store) {
+    let (key, offered) = (
+        session("a"),
+        Reception {
+            offered: true,
+            ..Reception::default()
+        },
+    );
+    let plain = incoming(key.clone(), "plain", None);
+    store.log().append_incoming(&plain).await.unwrap();
+    let other = incoming(key.clone(), "offered", None);
+    store.log().receive(&other, offered).await.unwrap();
+    let begun = turn(JournalId::fresh(), key);
+    store.turns().begin(&begun, &[]).await.unwrap();
+    let code = run(JournalId::fresh());
+    store.journal().begin(&code).await.unwrap();
+}
+
+async fn found(store: &Store, by: LeftBy) -> [usize; 4] {
+    [
+        store.log().left_unanswered(by).await.unwrap().len(),
+        store.log().left_offered(by).await.unwrap().len(),
+        store.turns().cut_off(by).await.unwrap().len(),
+        store.journal().cut_off(by).await.unwrap().len(),
+    ]
 }
 
 /// Takes a moment for each message, so that others come in between.

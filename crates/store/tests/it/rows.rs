@@ -344,6 +344,27 @@ async fn messages_leave_in_order_and_wait_behind_one_that_cannot() {
     .await;
 }
 
+/// However many they are, and though few are read at a time.
+#[tokio::test]
+async fn all_that_wait_leave_in_order() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let messages: Vec<Change> = (0..150).map(|n| send("a", &n.to_string())).collect();
+        apply(&store, &messages).await.unwrap();
+        let platform = Platform {
+            refuse: "nothing",
+            got: Default::default(),
+        };
+        let outbox = store.outbox();
+        let done = outbox.deliver_pending(Some(&session("a")), &platform).await;
+        assert_eq!(done.unwrap().delivered, 150);
+        let got = platform.got.into_inner().unwrap();
+        assert!(got.is_sorted_by_key(|(id, _)| *id), "{got:?}");
+        assert_eq!(got.len(), 150);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_log_keeps_what_was_said() {
     on_each_engine(async |home| {

@@ -22,6 +22,11 @@ class Fragile(Star):
         yield event.plain_result("going")
         os._exit(7)
 
+    @filter.regex("^vanish")
+    async def vanish(self, event: AstrMessageEvent) -> None:
+        """Without a word."""
+        os._exit(7)
+
     @filter.on_decorating_result()
     async def sign(self, event: AstrMessageEvent) -> None:
         result = event.get_result()

@@ -17,6 +17,13 @@ pub const KEYS: &[Key] = &[
                   at the price of waiting for the disk.",
     },
     Key {
+        name: "database.takeover_seconds",
+        shape: Shape::Count,
+        default: "15",
+        meaning: "How long an instance that shares its database with others may be silent before they \
+                  take over what it was doing. The same for all of them.",
+    },
+    Key {
         name: "sandbox.python",
         shape: Shape::Text,
         default: "/usr/bin/python3, else the first python3 in PATH",

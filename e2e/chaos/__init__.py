@@ -1,0 +1,1 @@
+"""`make chaos`: the whole product under faults, watched from outside."""
