@@ -22,6 +22,8 @@ pub enum StoreError {
          knows {newest}): use that version, or another data directory"
     )]
     Newer { version: i64, newest: i64 },
+    #[error("a backup was being restored into {} and is not whole", .0.display())]
+    HalfRestored(PathBuf),
     #[error("cannot read the database's address: {0}")]
     Address(String),
     /// A row does not read back as what was written: another program has changed it.

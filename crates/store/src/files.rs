@@ -8,6 +8,7 @@ mod folder;
 mod layout;
 mod name;
 mod sweep;
+mod tree;
 mod usage;
 mod write;
 
@@ -16,4 +17,6 @@ pub use folder::{Entry, EntryKind, Folder};
 pub(crate) use layout::open_data;
 pub use layout::{Files, SessionFolders, jail_uid};
 pub use name::{MAX_DEPTH, MAX_NAME, MAX_PATH};
+pub use tree::LeftOut;
+pub(crate) use tree::{TreeContent, TreeEntry, hash_file};
 pub use usage::Usage;

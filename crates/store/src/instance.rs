@@ -74,6 +74,10 @@ impl Instance {
             ahead: AtomicI64::new(0),
         })
     }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 fn unusable(data: &Path) -> impl Fn(io::Error) -> StoreError {

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod arrivals;
+pub mod backup;
 mod capsules;
 mod changes;
 mod client_names;

@@ -16,7 +16,9 @@ use crate::{
     migrations::{Dialect, migrate},
 };
 
-const DATABASE_FILE: &str = "callgate.db";
+pub(crate) const DATABASE_FILE: &str = "callgate.db";
+/// Lies in a data directory that a backup is being put into.
+pub(crate) const RESTORING: &str = "restoring";
 /// Until others take over what an instance that is gone was doing. Longer than a server restarts and
 /// a machine stutters; what is taken over from one that lives still is lost to it, never done twice.
 const TERM: Duration = Duration::from_secs(15);
@@ -52,19 +54,36 @@ impl StoreOptions {
     }
 }
 
+/// What somebody wants who opens a store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entering {
+    /// To work on it, as the owner of its directory.
+    Own,
+    Look,
+    /// To make a directory of a backup.
+    Restore,
+}
+
 impl Store {
     /// Creates what is missing: directory, database, tables. For the owner of the data directory: what
     /// another process had of a shared database that was opened here before is this one's now.
     pub async fn open(options: StoreOptions) -> Result<Store, StoreError> {
-        Store::prepare(options, true).await
+        Store::prepare(options, Entering::Own).await
     }
 
     /// The same for a look, also while the directory's owner runs.
     pub async fn inspect(options: StoreOptions) -> Result<Store, StoreError> {
-        Store::prepare(options, false).await
+        Store::prepare(options, Entering::Look).await
     }
 
-    async fn prepare(options: StoreOptions, lives: bool) -> Result<Store, StoreError> {
+    pub(crate) async fn prepare(
+        options: StoreOptions,
+        entering: Entering,
+    ) -> Result<Store, StoreError> {
+        if entering != Entering::Restore && options.data.join(RESTORING).exists() {
+            return Err(StoreError::HalfRestored(options.data));
+        }
+        let lives = entering == Entering::Own;
         let files = Files::open(&options.data, options.durability)?;
         let address = address(&options)?;
         let alone = lock(&options.data).await?;

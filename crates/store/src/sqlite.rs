@@ -6,6 +6,7 @@
 
 mod batch;
 mod connection;
+mod copy;
 mod housekeeping;
 mod queue;
 
@@ -19,6 +20,7 @@ use std::{
 
 use parking_lot::Mutex;
 
+pub(crate) use self::copy::{damage, look};
 use self::{connection::SqliteConnection, housekeeping::Housekeeper, queue::Queue};
 use crate::{DatabaseError, Durability, StoreError, counts::DatabaseCounters, job::Job, tx::Tx};
 

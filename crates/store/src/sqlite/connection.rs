@@ -56,7 +56,7 @@ impl SqliteConnection {
         Ok(SqliteConnection::new(connection, counts))
     }
 
-    fn new(connection: Connection, counts: Arc<DatabaseCounters>) -> Self {
+    pub(super) fn new(connection: Connection, counts: Arc<DatabaseCounters>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         SqliteConnection {
             connection,
