@@ -1,6 +1,7 @@
 //! What can be typed. Help texts are part of the product: each command says what it does, what it
 //! prints, and shows lines to copy.
 
+mod backup;
 mod cost;
 mod model;
 mod plugin;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::logs::Format;
 
+pub use backup::{Backup, Restore, Verify};
 pub use cost::Cost;
 pub use model::{AddModel, Model, ModelCommand, TestModel};
 pub use plugin::{
@@ -97,6 +99,9 @@ pub enum Command {
     Rule(RuleArguments),
     Sandbox(SandboxArguments),
     Doctor(Doctor),
+    Backup(Backup),
+    Verify(Verify),
+    Restore(Restore),
     Demo(Demo),
     Session(Session),
     Persona(Persona),

@@ -262,6 +262,9 @@ impl From<StoreError> for ServiceError {
             E::Directory { .. } => {
                 ServiceError::refused(text, "choose another data directory, or mend this one")
             }
+            E::HalfRestored(_) => {
+                ServiceError::refused(text, "empty the directory, then restore the backup again")
+            }
             E::Newer { .. } | E::Damaged { .. } => ServiceError::new(
                 ErrorCode::Internal,
                 text,

@@ -2,6 +2,7 @@
 //! request, its response and one kind of error. Surfaces only translate: they neither decide nor word
 //! what happened.
 
+mod backups;
 mod capability;
 mod capsules;
 mod clock;
@@ -27,6 +28,7 @@ mod requester;
 mod scope;
 mod service;
 
+pub use backups::{restore as restore_backup, verify as verify_backup};
 pub use capability::{Capabilities, Capability};
 pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;

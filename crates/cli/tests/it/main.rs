@@ -15,6 +15,7 @@ mod approvals;
 mod astrbot;
 mod astrbot_scenarios;
 mod astrbot_streaming;
+mod backups;
 mod bounds;
 mod budgets;
 mod calls;

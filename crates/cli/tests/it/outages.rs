@@ -110,7 +110,7 @@ fn text(row: &LogRow) -> String {
 }
 
 /// Code that says that it has begun, waits for a file, and speaks.
-fn waiting() -> Json {
+pub fn waiting() -> Json {
     let code = "import os, time\n\
         remember('begun', 'yes')\n\
         while not os.path.exists('/app/uploads/go.txt'):\n    time.sleep(0.02)\n\
@@ -119,7 +119,7 @@ fn waiting() -> Json {
 }
 
 /// Lets that code go on.
-fn go(scene: &Scene) {
+pub fn go(scene: &Scene) {
     for session in std::fs::read_dir(scene.data().join("sessions")).unwrap() {
         let uploads = session.unwrap().path().join("uploads");
         let file = uploads.join("go.txt");
