@@ -2,6 +2,7 @@
 //! descriptor by the kernel's own rules (no links, no way up), after its name was checked, and
 //! only regular files are read. Calls block: they are for local disks and bounded sizes.
 
+mod bounds;
 mod documents;
 mod error;
 mod folder;
@@ -12,6 +13,7 @@ mod tree;
 mod usage;
 mod write;
 
+pub use bounds::FileBounds;
 pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder};
 pub(crate) use layout::open_data;

@@ -1,6 +1,10 @@
 //! The database's shape, by steps that only go forward. A database that knows steps which this version
 //! does not is refused: it was made by a newer one, and reading it would lose what that one keeps.
 
+mod keep;
+
+pub(crate) use keep::keep_before;
+
 use crate::{
     StoreError,
     database::Engine,

@@ -13,10 +13,12 @@ use crate::{
     Files, Journal, Store, StoreError,
     database::{Address, Database, Engine},
     instance::{self, Instance},
-    migrations::{Dialect, migrate},
+    migrations::{self, Dialect, migrate},
 };
 
 pub(crate) const DATABASE_FILE: &str = "callgate.db";
+/// Says that the database was made, so that one that is gone is missed.
+const MADE: &str = "database";
 /// Lies in a data directory that a backup is being put into.
 pub(crate) const RESTORING: &str = "restoring";
 /// Until others take over what an instance that is gone was doing. Longer than a server restarts and
@@ -87,6 +89,9 @@ impl Store {
         let files = Files::open(&options.data, options.durability)?;
         let address = address(&options)?;
         let alone = lock(&options.data).await?;
+        if let Address::File(path) = &address {
+            miss(path, &options.data)?;
+        }
         let counts = Arc::default();
         let mut database = Database {
             engine: Engine::open(address, options.durability, &counts)?,
@@ -101,7 +106,13 @@ impl Store {
             key_uses: Default::default(),
         };
         let dialect = Dialect::of(&database.engine);
+        if let Engine::Sqlite(sqlite) = &database.engine {
+            migrations::keep_before(sqlite, &options.data)?;
+        }
         database.write(move |tx| migrate(tx, dialect)).await?;
+        if let Engine::Sqlite(_) = &database.engine {
+            mark(&options.data)?;
+        }
         if lives {
             instance::begin(&mut database, &options.data).await?;
         }
@@ -117,6 +128,26 @@ impl Store {
             files,
         })
     }
+}
+
+/// Fails where there was a database and is none.
+fn miss(path: &Path, data: &Path) -> Result<(), StoreError> {
+    let is_there = path.metadata().is_ok_and(|file| file.len() > 0);
+    let log = path.with_file_name(format!("{DATABASE_FILE}-wal"));
+    let was_there = data.join(MADE).exists() || log.metadata().is_ok_and(|log| log.len() > 0);
+    if was_there && !is_there {
+        return Err(StoreError::Vanished(path.to_owned()));
+    }
+    Ok(())
+}
+
+fn mark(data: &Path) -> Result<(), StoreError> {
+    let file = data.join(MADE);
+    if file.exists() {
+        return Ok(());
+    }
+    let written = std::fs::write(&file, format!("{DATABASE_FILE}\n"));
+    written.map_err(|source| StoreError::Directory { path: file, source })
 }
 
 fn address(options: &StoreOptions) -> Result<Address, StoreError> {

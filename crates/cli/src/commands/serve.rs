@@ -199,8 +199,8 @@ async fn catch_up(service: Service, stopped: watch::Receiver<()>) {
     let others = agent.look_after_others(until(stopped.clone()));
     // Side by side: a turn that goes on may take long, and a timer cannot wait.
     let time = keep_time(agent.clone(), until(stopped.clone()));
-    let journal = service.keep_journal(until(stopped));
-    let (recovered, (), (), ()) = tokio::join!(recover, others, time, journal);
+    let pruning = service.keep_small(until(stopped));
+    let (recovered, (), (), ()) = tokio::join!(recover, others, time, pruning);
     if let Err(failure) = recovered {
         show::failure(&failure.into(), false);
     }

@@ -1,7 +1,11 @@
 //! Backups: taken while the server works, looked at, and put back. What was under way in the copy is not done
 //! again.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
 
 use callgate_contract::{JournalId, Part, Principal, Role, SessionKey, Stop, TurnStop};
 use callgate_store::{NewTimer, Store, StoreOptions};
@@ -150,14 +154,20 @@ fn timers_that_are_overdue_and_messages_on_their_way_belong_to_the_original() {
     assert_eq!(scene.outbox(), ["on its way"], "the original has its own");
 }
 
+/// Of the only session of a data directory, or of the copy of one.
+fn shared(data: &Path) -> PathBuf {
+    let mut sessions = fs::read_dir(data.join("sessions")).unwrap();
+    sessions.next().unwrap().unwrap().path().join("shared")
+}
+
 #[test]
 fn files_come_back_with_their_permissions_and_nothing_of_a_process_does() {
     let scene = Scene::configured("[agent]\nrounds = 7\n");
     let wrote = "open('/app/shared/report.txt', 'w').write('figures')\n\
                  import os\n\
-                 os.symlink('/etc/passwd', '/app/shared/link')\n\
                  os.mkdir('/app/shared/empty')";
     scene.run(wrote, &[]).succeeded();
+    symlink("/etc/passwd", shared(&scene.data()).join("link")).unwrap();
     let plugin = scene.data().join("functions");
     fs::create_dir(&plugin).unwrap();
     fs::write(plugin.join("mine.py"), "# mine").unwrap();
@@ -177,10 +187,16 @@ fn files_come_back_with_their_permissions_and_nothing_of_a_process_does() {
     assert_eq!(toml, "[agent]\nrounds = 7\n");
     let read = "import os\n\
                 print(open('/app/shared/report.txt').read())\n\
-                print(os.readlink('/app/shared/link'), os.listdir('/app/shared/empty'))\n\
+                print(os.listdir('/app/shared/empty'))\n\
                 open('/app/shared/report.txt', 'a').write(', more')";
     let said = copy.run(read, &[]).succeeded();
-    assert_eq!(said.stdout, "figures\n/etc/passwd []\n");
+    assert_eq!(said.stdout, "figures\n[]\n");
+    let link = fs::read_link(shared(&copy.data()).join("link")).unwrap();
+    assert_eq!(
+        link,
+        Path::new("/etc/passwd"),
+        "links are copied, not what they lead to"
+    );
 }
 
 #[test]
@@ -196,18 +212,13 @@ fn a_backup_that_was_changed_is_not_sound_and_not_restored() {
         bytes[middle] ^= 0x40;
         fs::write(&path, bytes).unwrap();
     };
-    let shared = |backup: &str| {
-        let sessions = Path::new(backup).join("files/sessions");
-        let session = fs::read_dir(sessions).unwrap().next().unwrap().unwrap();
-        session.path().join("shared/a.txt")
-    };
     for (place, problem) in [
         ("callgate.db", "callgate.db is not what was written"),
         ("shared", "shared/a.txt is missing"),
     ] {
         let backup = backed_up(&scene, place);
         if place == "shared" {
-            fs::remove_file(shared(&backup)).unwrap();
+            fs::remove_file(shared(&Path::new(&backup).join("files")).join("a.txt")).unwrap();
         } else {
             spoil(&backup, place);
         }

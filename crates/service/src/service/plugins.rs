@@ -65,6 +65,7 @@ impl PluginHost {
         options.source_packages = chosen.source_packages;
         options.folders = chosen.folders.clone();
         options.unwalled = chosen.unwalled;
+        options.memory = u64::from(chosen.memory_mb.get()) << 20;
         options.advice = wall_advice;
         let broken = |error: std::io::Error| {
             let hint = "check the space and the permissions there with `callgate doctor`";

@@ -39,7 +39,7 @@ impl SqliteConnection {
             Durability::Power => "FULL",
         };
         connection.execute_batch(&format!(
-            "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL;
+            "PRAGMA busy_timeout = 10000; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
              PRAGMA synchronous = {synchronous}; PRAGMA secure_delete = ON;
              PRAGMA wal_autocheckpoint = 0"
         ))?;
