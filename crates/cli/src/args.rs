@@ -1,6 +1,7 @@
 //! What can be typed. Help texts are part of the product: each command says what it does, what it
 //! prints, and shows lines to copy.
 
+mod backup;
 mod cost;
 mod limit;
 mod model;
@@ -16,6 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::logs::Format;
 
+pub use backup::{Backup, Restore, Verify};
 pub use cost::Cost;
 pub use limit::{LimitArguments, LimitCommand};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
@@ -101,6 +103,9 @@ pub enum Command {
     Limit(LimitArguments),
     Sandbox(SandboxArguments),
     Doctor(Doctor),
+    Backup(Backup),
+    Verify(Verify),
+    Restore(Restore),
     Demo(Demo),
     Session(Session),
     Persona(Persona),

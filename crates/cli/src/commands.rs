@@ -1,6 +1,7 @@
 //! One file for each command: it makes a request of what was typed and shows the answer.
 
 mod approval;
+mod backup;
 mod call;
 mod chat;
 mod client;
@@ -58,6 +59,9 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,
+        Command::Backup(backup) => backup::create(&common, backup).await,
+        Command::Verify(verify) => backup::verify(&common, &verify).await,
+        Command::Restore(restore) => backup::restore(&common, restore).await,
         Command::Plugin(plugin) => plugin::perform(&common, plugin).await,
         Command::Key(key) => key::perform(&common, key).await,
         Command::Client(client) => client::perform(&common, client).await,
@@ -80,10 +84,14 @@ impl Common {
         }
     }
 
-    fn settings(&self) -> Result<Settings, Failure> {
+    /// Whole: the sandbox is started elsewhere and would look from there.
+    fn data(&self) -> PathBuf {
         let data = self.data.clone().unwrap_or_else(|| PathBuf::from(DATA));
-        // The sandbox is started elsewhere and would look from there.
-        let data = std::path::absolute(&data).unwrap_or(data);
+        std::path::absolute(&data).unwrap_or(data)
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        let data = self.data();
         let config = Config::load(&data, self.config.as_deref())?;
         Ok(Settings {
             file: Config::file(&data, self.config.as_deref()),

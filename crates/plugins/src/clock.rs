@@ -142,7 +142,7 @@ impl Plugins {
 }
 
 /// Of one that comes again, the next time from now on: those that were missed come once.
-fn next(timer: &PluginTimer, now: Timestamp) -> Option<Timestamp> {
+pub fn next(timer: &PluginTimer, now: Timestamp) -> Option<Timestamp> {
     let cron = Cron::parse(timer.cron.as_deref()?).ok()?;
     let zone = cron::zone(timer.timezone.as_deref()).ok()?;
     cron.next(now, &zone)

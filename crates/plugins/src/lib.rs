@@ -37,6 +37,7 @@ mod wall;
 pub mod watch;
 mod worker;
 
+pub use clock::next as next_time;
 pub use failure::{Failure, WorkerError};
 pub use plugins::{Plugin, PluginOptions, Plugins};
 pub use python::unpack as library;

@@ -4,10 +4,12 @@
 mod agent;
 mod database;
 mod edit;
+mod keep;
 pub mod keys;
 mod limits;
 pub mod mcp;
 mod models;
+mod plugins;
 mod remote;
 mod rules;
 
@@ -28,9 +30,11 @@ use toml::{Table, Value};
 
 use self::{
     agent::{Agent, Answer, Budget},
+    keep::Keep,
     keys::{KEYS, Key, Shape},
     mcp::Mcp,
     models::Models,
+    plugins::Plugins,
     remote::{Remote, Serve},
 };
 use crate::ServiceError;
@@ -54,6 +58,7 @@ pub struct Config {
     pub sandbox: Sandbox,
     pub approval: Approval,
     pub journal: Journal,
+    pub keep: Keep,
     pub models: Models,
     pub agent: Agent,
     pub answer: Answer,
@@ -103,15 +108,6 @@ pub struct Journal {
 #[serde(deny_unknown_fields, default)]
 pub struct Fetch {
     pub allow: Vec<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Plugins {
-    pub source_packages: bool,
-    pub folders: Vec<PathBuf>,
-    pub local_addresses: Vec<String>,
-    pub unwalled: bool,
 }
 
 const fn count(number: u32) -> NonZero<u32> {

@@ -285,8 +285,20 @@ async fn database(data: &Path, config: &Config) -> Check {
         None => "SQLite",
         Some(_) => "PostgreSQL",
     };
-    match Store::inspect(config.store(data)).await {
-        Ok(_) => Check::ok(NAME, format!("{engine}, opens")),
+    let damage = match Store::inspect(config.store(data)).await {
+        Ok(store) => store.damage().await,
+        Err(error) => Err(error),
+    };
+    match damage {
+        Ok(damage) if damage.is_empty() => Check::ok(NAME, format!("{engine}, opens and is sound")),
+        Ok(damage) => Check::fail(
+            NAME,
+            ServiceError::refused(
+                format!("damaged: {}", damage.join("; ")),
+                "end the server, look at the disk, and restore the newest backup that `callgate \
+                 verify` finds sound with `callgate restore`",
+            ),
+        ),
         Err(error) => Check::fail(NAME, error.into()),
     }
 }

@@ -2,6 +2,8 @@
 //! below becomes one here and nowhere else. How it is worded to a person, and which status or exit code
 //! it is, each surface decides at its rim.
 
+mod storage;
+
 use std::{collections::BTreeMap, fmt};
 
 use callgate_agent::{RunError, TurnError, capsule::CapsuleError, cards::CardError};
@@ -11,6 +13,8 @@ use callgate_models::InvalidModel;
 use callgate_plugins::environment::InstallError;
 use callgate_store::{ControlError, OwnerError, StoreError, files::FileError};
 use serde::{Deserialize, Serialize};
+
+use self::storage::{no_descriptors, storage};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceError {
@@ -272,28 +276,27 @@ impl From<StoreError> for ServiceError {
             E::Directory { .. } => {
                 ServiceError::refused(text, "choose another data directory, or mend this one")
             }
+            E::Vanished(_) => ServiceError::refused(
+                text,
+                "put it back, or restore a backup with `callgate restore`; to begin anew, choose \
+                 another data directory",
+            ),
+            E::HalfRestored(_) => {
+                ServiceError::refused(text, "empty the directory, then restore the backup again")
+            }
             E::Newer { .. } | E::Damaged { .. } => ServiceError::new(
                 ErrorCode::Internal,
                 text,
                 "use the version of callgate that wrote this data, or another data directory",
             ),
             E::Database(_) => storage(&error),
+            E::File(error) if error.is_out_of_descriptors() => no_descriptors(text),
             E::File(_) => match error {
                 E::File(error) => error.into(),
                 other => ServiceError::internal(other),
             },
             _ => ServiceError::new(ErrorCode::Internal, text, Hint::Doctor),
         }
-    }
-}
-
-fn storage(error: &StoreError) -> ServiceError {
-    if error.is_full() {
-        let hint = "nothing was stored: free space on the server's disk, then send it again";
-        ServiceError::new(ErrorCode::StorageFull, error.to_string(), hint)
-    } else {
-        let hint = "check that the database of database.url runs and that the disk is not full";
-        ServiceError::new(ErrorCode::Storage, error.to_string(), hint)
     }
 }
 

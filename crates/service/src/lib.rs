@@ -3,6 +3,7 @@
 //! what happened.
 
 mod attempts;
+mod backups;
 mod capability;
 mod capsules;
 mod clock;
@@ -28,6 +29,7 @@ mod scope;
 mod service;
 
 pub use attempts::Attempts;
+pub use backups::{restore as restore_backup, verify as verify_backup};
 pub use capability::{Capabilities, Capability};
 pub use capsules::{read as read_capsule, replay as replay_capsule};
 pub use clock::keep_time;

@@ -1,6 +1,7 @@
 //! What is asked of the service and what it answers, as the types that carry both.
 
 mod approvals;
+mod backups;
 mod calls;
 mod capsules;
 mod clients;
@@ -38,6 +39,7 @@ pub use approvals::{
     AnswerApproval, AnsweredApproval, ApprovalView, ContinuedReport, ContinuedTurn, FailureView,
     ListApprovalRules, ListApprovals, RevokeApprovalRule, RuleView,
 };
+pub use backups::CreateBackup;
 pub use calls::{CallMethod, CallResult};
 pub use capsules::{ExportSession, ExportedSession, LeftOutFile, ReplayTurn};
 pub use clients::{
@@ -124,6 +126,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<DescribeSession>(),
     NamedOperation::of::<ForkSession>(),
     NamedOperation::of::<ExportSession>(),
+    NamedOperation::of::<CreateBackup>(),
     NamedOperation::of::<SendMessage>(),
     NamedOperation::of::<PreviewPrompt>(),
     NamedOperation::of::<ListTurns>(),

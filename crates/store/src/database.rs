@@ -10,6 +10,7 @@ use crate::{
     DatabaseError, Durability, StoreError,
     arrivals::Arrivals,
     counts::DatabaseCounters,
+    database_error::no_descriptors_left,
     instance::Instance,
     job::job,
     journal::Buffer,
@@ -126,8 +127,24 @@ impl Database {
         Ok(())
     }
 
-    /// Something was written, just now.
+    /// See [`Sqlite::shrink`]. Of PostgreSQL's files its own vacuum takes care.
+    pub(crate) async fn give_back(&self) -> Result<(), StoreError> {
+        if let Engine::Sqlite(sqlite) = &self.engine {
+            let sqlite = Arc::clone(sqlite);
+            let shrinking = tokio::task::spawn_blocking(move || sqlite.shrink());
+            shrinking.await.unwrap_or(Err(DatabaseError::Panicked))?;
+        }
+        Ok(())
+    }
+
+    /// Something was written, just now, and nothing is known that will soon fail.
     pub(crate) async fn check(&self) -> Result<(), StoreError> {
+        if no_descriptors_left() {
+            return Err(DatabaseError::NoDescriptors.into());
+        }
+        if let Engine::Sqlite(sqlite) = &self.engine {
+            sqlite.is_sound()?;
+        }
         self.write(|tx| {
             tx.execute(
                 "INSERT INTO checked (id, at) VALUES (1, ?1)

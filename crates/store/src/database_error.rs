@@ -1,6 +1,7 @@
 //! [`DatabaseError`]: what an engine said, by what can be done about it. It is one value for all whose
 //! work shared a transaction, so it can be cloned.
 
+use rustix::io::Errno;
 use tokio_postgres::error::SqlState;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -17,6 +18,9 @@ pub enum DatabaseError {
         code: Option<SqlState>,
         message: String,
     },
+    /// `EMFILE` or `ENFILE`, of which SQLite says only that it cannot open a file.
+    #[error("this process has no file descriptors left")]
+    NoDescriptors,
     #[error("nothing was heard from the database in time")]
     Silent,
     /// The process ends.
@@ -30,6 +34,27 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
+    /// Another connection has it.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, DatabaseError::Sqlite { code, .. } if matches!(code & 0xff, 5 | 6))
+    }
+
+    /// What is on the disk is not what was written.
+    pub(crate) fn is_damage(&self) -> bool {
+        use rusqlite::ffi::{SQLITE_CORRUPT, SQLITE_NOTADB};
+        match self {
+            DatabaseError::Sqlite { code, .. } => {
+                [SQLITE_CORRUPT, SQLITE_NOTADB].contains(&(code & 0xff))
+            }
+            DatabaseError::Postgres { code, .. } => [
+                Some(SqlState::DATA_CORRUPTED),
+                Some(SqlState::INDEX_CORRUPTED),
+            ]
+            .contains(code),
+            _ => false,
+        }
+    }
+
     /// Nothing more fits on the disk.
     pub(crate) fn is_full(&self) -> bool {
         match self {
@@ -69,9 +94,17 @@ impl DatabaseError {
                 let classes = ["40", "53", "55", "57", "58", "25006"];
                 self.is_lost() || classes.iter().any(|class| code.code().starts_with(class))
             }
+            DatabaseError::NoDescriptors => true,
             _ => self.is_lost(),
         }
     }
+}
+
+/// Nothing can be opened any more.
+pub(crate) fn no_descriptors_left() -> bool {
+    let opened = std::fs::File::open("/dev/null").err();
+    let errno = opened.as_ref().and_then(Errno::from_io_error);
+    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
 }
 
 impl From<rusqlite::Error> for DatabaseError {
@@ -79,9 +112,19 @@ impl From<rusqlite::Error> for DatabaseError {
         let code = error
             .sqlite_error()
             .map_or(rusqlite::ffi::SQLITE_ERROR, |error| error.extended_code);
-        DatabaseError::Sqlite {
+        if code & 0xff == rusqlite::ffi::SQLITE_CANTOPEN && no_descriptors_left() {
+            return DatabaseError::NoDescriptors;
+        }
+        let said = DatabaseError::Sqlite {
             code,
             message: error.to_string(),
+        };
+        if !said.is_damage() {
+            return said;
+        }
+        DatabaseError::Sqlite {
+            code,
+            message: format!("the database file is damaged: {error}"),
         }
     }
 }

@@ -22,6 +22,11 @@ pub enum StoreError {
          knows {newest}): use that version, or another data directory"
     )]
     Newer { version: i64, newest: i64 },
+    /// There was one: it left a mark. A new one in its place would hide the loss.
+    #[error("the database {} was here and is gone", .0.display())]
+    Vanished(PathBuf),
+    #[error("a backup was being restored into {} and is not whole", .0.display())]
+    HalfRestored(PathBuf),
     #[error("cannot read the database's address: {0}")]
     Address(String),
     /// A row does not read back as what was written: another program has changed it.
@@ -116,6 +121,20 @@ impl StoreError {
     /// Is it that nothing more fits on the disk?
     pub fn is_full(&self) -> bool {
         matches!(self, StoreError::Database(error) if error.is_full())
+    }
+
+    /// Is it that what lies on the disk is not what was written?
+    pub fn is_damage(&self) -> bool {
+        matches!(self, StoreError::Database(error) if error.is_damage())
+    }
+
+    /// Is it that this process can open nothing more?
+    pub fn is_out_of_descriptors(&self) -> bool {
+        match self {
+            StoreError::Database(error) => matches!(error, DatabaseError::NoDescriptors),
+            StoreError::File(error) => error.is_out_of_descriptors(),
+            _ => false,
+        }
     }
 
     /// It is the database's or the disk's state, not what was asked: the same may succeed later.

@@ -71,6 +71,10 @@ impl Instance {
             ahead: AtomicI64::new(0),
         })
     }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 fn unusable(data: &Path) -> impl Fn(io::Error) -> StoreError {
@@ -190,10 +194,11 @@ impl Database {
         .await
     }
 
-    /// What this instance holds is anybody's at once: it ends in good order.
+    /// What this instance holds is anybody's at once: it ends in good order. A database that is its own
+    /// is one file then.
     pub(crate) async fn leave(&self) -> Result<(), StoreError> {
-        if !self.is_shared() {
-            return Ok(());
+        if let Engine::Sqlite(sqlite) = &self.engine {
+            return Ok(sqlite.put_away()?);
         }
         let life = self.instance.life;
         self.write(move |tx| {

@@ -17,6 +17,7 @@ use serde_json::Value as Json;
 
 pub(crate) use self::buffer::{Buffer, PendingReply, Taken};
 pub use self::prune::Keep;
+pub(crate) use self::prune::{first_id, forget_turns};
 pub(crate) use self::rows::clock_bytes;
 pub use self::statistics::{Ended, PastCall, RunCounts};
 pub use self::types::{

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod arrivals;
+pub mod backup;
 mod capsules;
 mod changes;
 mod client_names;
@@ -37,6 +38,7 @@ mod postgres;
 mod preferences;
 mod requests;
 mod resources;
+mod retention;
 mod rooms;
 mod row;
 mod rules;
@@ -85,6 +87,7 @@ pub use plugin_data::{DataKey, DataRow, MAX_DATA_NAME, PluginData};
 pub use preferences::{Preference, Preferences};
 pub use requests::{Claim, Requests};
 pub use resources::{MAX_RESOURCES, Resource, Resources};
+pub use retention::Retention;
 pub use rooms::{
     MAX_ROOM_MEMBERS, MAX_ROOM_NAME, MAX_ROOMS, NewRoomMessage, Room, RoomMember, RoomMessage,
     RoomMode, RoomRole, Rooms,
@@ -221,6 +224,15 @@ impl Store {
     /// Fails unless something can be written now.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.database.check().await
+    }
+
+    /// What is wrong with the database's pages, tables and indexes, as far as it is a file of ours. It
+    /// reads all of it.
+    pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        if self.database.is_shared() {
+            return Ok(Vec::new());
+        }
+        self.read(sqlite::damage).await
     }
 
     pub fn timers(&self) -> Timers<'_> {

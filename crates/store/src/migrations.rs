@@ -1,6 +1,10 @@
 //! The database's shape, by steps that only go forward. A database that knows steps which this version
 //! does not is refused: it was made by a newer one, and reading it would lose what that one keeps.
 
+mod keep;
+
+pub(crate) use keep::keep_before;
+
 use crate::{
     StoreError,
     database::Engine,
@@ -52,6 +56,17 @@ impl Dialect {
     }
 }
 
+/// The newest step that this version knows.
+pub(crate) fn newest() -> i64 {
+    MIGRATIONS[MIGRATIONS.len() - 1].0
+}
+
+/// The newest step that the database knows.
+pub(crate) fn version(tx: &mut dyn Tx) -> Result<i64, StoreError> {
+    let newest: Option<Option<i64>> = tx.scalar("SELECT MAX(version) FROM migration", &[])?;
+    Ok(newest.flatten().unwrap_or_default())
+}
+
 pub(crate) fn migrate(tx: &mut dyn Tx, dialect: Dialect) -> Result<(), StoreError> {
     tx.take_time()?;
     if dialect.shared {
@@ -59,7 +74,7 @@ pub(crate) fn migrate(tx: &mut dyn Tx, dialect: Dialect) -> Result<(), StoreErro
     }
     tx.batch(VERSIONS)?;
     let applied: Vec<i64> = tx.scalars("SELECT version FROM migration ORDER BY version", &[])?;
-    let (newest, _) = MIGRATIONS[MIGRATIONS.len() - 1];
+    let newest = newest();
     if let Some(version) = applied.into_iter().find(|version| *version > newest) {
         return Err(StoreError::Newer { version, newest });
     }

@@ -14,10 +14,14 @@ use crate::{
     database::{Address, Database, Engine},
     instance::{self, Instance},
     leftovers::FoundOpen,
-    migrations::{Dialect, migrate},
+    migrations::{self, Dialect, migrate},
 };
 
-const DATABASE_FILE: &str = "callgate.db";
+pub(crate) const DATABASE_FILE: &str = "callgate.db";
+/// Says that the database was made, so that one that is gone is missed.
+const MADE: &str = "database";
+/// Lies in a data directory that a backup is being put into.
+pub(crate) const RESTORING: &str = "restoring";
 /// Until others take over what an instance that is gone was doing. Longer than a server restarts and
 /// a machine stutters; what is taken over from one that lives still is lost to it, never done twice.
 const TERM: Duration = Duration::from_secs(15);
@@ -53,22 +57,42 @@ impl StoreOptions {
     }
 }
 
+/// What somebody wants who opens a store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entering {
+    /// To work on it, as the owner of its directory.
+    Own,
+    Look,
+    /// To make a directory of a backup.
+    Restore,
+}
+
 impl Store {
     /// Creates what is missing: directory, database, tables. For the owner of the data directory: what
     /// another process had of a shared database that was opened here before is this one's now.
     pub async fn open(options: StoreOptions) -> Result<Store, StoreError> {
-        Store::prepare(options, true).await
+        Store::prepare(options, Entering::Own).await
     }
 
     /// The same for a look, also while the directory's owner runs.
     pub async fn inspect(options: StoreOptions) -> Result<Store, StoreError> {
-        Store::prepare(options, false).await
+        Store::prepare(options, Entering::Look).await
     }
 
-    async fn prepare(options: StoreOptions, lives: bool) -> Result<Store, StoreError> {
+    pub(crate) async fn prepare(
+        options: StoreOptions,
+        entering: Entering,
+    ) -> Result<Store, StoreError> {
+        if entering != Entering::Restore && options.data.join(RESTORING).exists() {
+            return Err(StoreError::HalfRestored(options.data));
+        }
+        let lives = entering == Entering::Own;
         let files = Files::open(&options.data, options.durability)?;
         let address = address(&options)?;
         let alone = lock(&options.data).await?;
+        if let Address::File(path) = &address {
+            miss(path, &options.data)?;
+        }
         let counts = Arc::default();
         let mut database = Database {
             engine: Engine::open(address, options.durability, &counts)?,
@@ -84,7 +108,13 @@ impl Store {
             key_uses: Default::default(),
         };
         let dialect = Dialect::of(&database.engine);
+        if let Engine::Sqlite(sqlite) = &database.engine {
+            migrations::keep_before(sqlite, &options.data)?;
+        }
         database.write(move |tx| migrate(tx, dialect)).await?;
+        if let Engine::Sqlite(_) = &database.engine {
+            mark(&options.data)?;
+        }
         if lives {
             instance::begin(&mut database, &options.data).await?;
             database.found_open = database.read(FoundOpen::look).await?;
@@ -101,6 +131,26 @@ impl Store {
             files,
         })
     }
+}
+
+/// Fails where there was a database and is none.
+fn miss(path: &Path, data: &Path) -> Result<(), StoreError> {
+    let is_there = path.metadata().is_ok_and(|file| file.len() > 0);
+    let log = path.with_file_name(format!("{DATABASE_FILE}-wal"));
+    let was_there = data.join(MADE).exists() || log.metadata().is_ok_and(|log| log.len() > 0);
+    if was_there && !is_there {
+        return Err(StoreError::Vanished(path.to_owned()));
+    }
+    Ok(())
+}
+
+fn mark(data: &Path) -> Result<(), StoreError> {
+    let file = data.join(MADE);
+    if file.exists() {
+        return Ok(());
+    }
+    let written = std::fs::write(&file, format!("{DATABASE_FILE}\n"));
+    written.map_err(|source| StoreError::Directory { path: file, source })
 }
 
 fn address(options: &StoreOptions) -> Result<Address, StoreError> {

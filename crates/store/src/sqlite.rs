@@ -6,19 +6,23 @@
 
 mod batch;
 mod connection;
+mod copy;
+mod examine;
 mod housekeeping;
 mod queue;
+mod shrink;
 
 use std::{
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use parking_lot::Mutex;
 
+pub(crate) use self::copy::{damage, look};
 use self::{connection::SqliteConnection, housekeeping::Housekeeper, queue::Queue};
 use crate::{DatabaseError, Durability, StoreError, counts::DatabaseCounters, job::Job, tx::Tx};
 
@@ -40,6 +44,8 @@ pub(crate) struct Sqlite {
     readers: Mutex<Vec<SqliteConnection>>,
     counts: Arc<DatabaseCounters>,
     commits: AtomicU64,
+    /// What was found on pages that nobody had asked for yet.
+    damage: OnceLock<DatabaseError>,
     housekeeper: Housekeeper,
 }
 
@@ -58,8 +64,10 @@ impl Sqlite {
             readers: Mutex::default(),
             counts,
             commits: AtomicU64::new(0),
+            damage: OnceLock::new(),
             housekeeper: Housekeeper::default(),
         });
+        examine::begin(&sqlite)?;
         housekeeping::start(&sqlite);
         if durability == Durability::Power {
             queue::start_committing(&sqlite)?;
@@ -147,6 +155,20 @@ impl Sqlite {
             let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
             Ok(connection.query_row(truncate, [], |_| Ok(()))?)
         })
+    }
+
+    /// Everything is in the database file and nothing lies beside it, unless another process has it open:
+    /// that one does the same at its end. Whoever still writes here can, only more slowly.
+    pub(crate) fn put_away(self: &Arc<Self>) -> Result<(), DatabaseError> {
+        self.readers.lock().clear();
+        let put = self.alone(|connection| {
+            connection.execute_batch("PRAGMA busy_timeout = 1000")?;
+            Ok(connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?)
+        });
+        match put {
+            Err(error) if error.is_busy() => Ok(()),
+            put => put,
+        }
     }
 }
 

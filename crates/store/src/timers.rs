@@ -4,6 +4,7 @@
 mod plugin;
 
 pub use plugin::PluginTimer;
+pub(crate) use plugin::read as read_for_plugin;
 
 use callgate_contract::{Part, Principal, Provenance, Role, SessionKey};
 use jiff::Timestamp;

@@ -198,8 +198,8 @@ async fn catch_up(service: Service, stopped: watch::Receiver<()>) {
     let others = agent.look_after_others(until(stopped.clone()));
     // Side by side: a turn that goes on may take long, and a timer cannot wait.
     let time = keep_time(agent.clone(), until(stopped.clone()));
-    let journal = service.keep_journal(until(stopped));
-    tokio::join!(recover, others, time, journal);
+    let pruning = service.keep_small(until(stopped));
+    tokio::join!(recover, others, time, pruning);
 }
 
 /// As often as the store fails meanwhile: what was left would wait for the next start.

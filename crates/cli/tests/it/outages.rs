@@ -110,7 +110,7 @@ fn text(row: &LogRow) -> String {
 }
 
 /// Code that says that it has begun, waits for a file, and speaks.
-fn waiting() -> Json {
+pub fn waiting() -> Json {
     let code = "import os, time\n\
         remember('begun', 'yes')\n\
         while not os.path.exists('/app/uploads/go.txt'):\n    time.sleep(0.02)\n\

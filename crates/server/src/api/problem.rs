@@ -110,8 +110,7 @@ impl Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate", title).hint("try again in a second")
     }
 
-    pub(crate) fn not_ready() -> Self {
-        let title = "the server cannot store anything now";
+    pub(crate) fn not_ready(title: &str) -> Self {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", title)
             .hint("its log says why; GET /livez answers as long as it runs")
     }

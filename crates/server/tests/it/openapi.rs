@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 const WITHOUT_ROUTE: &[&str] = &[
     // Writes to a path on this machine.
     "sessions.export",
+    "backups.create",
     // Shows secrets.
     "plugins.configure",
     // The page loads one at a time.

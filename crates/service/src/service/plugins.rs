@@ -74,6 +74,7 @@ impl PluginHost {
         options.folders = chosen.folders.clone();
         options.near = settings.config.near()?;
         options.unwalled = chosen.unwalled;
+        options.memory = u64::from(chosen.memory_mb.get()) << 20;
         options.advice = wall_advice;
         let broken = |error: std::io::Error| {
             let hint = "check the space and the permissions there with `callgate doctor`";

@@ -13,6 +13,8 @@ use crate::{ServiceError, config::Journal};
 
 /// How often.
 const PRUNE: Duration = Duration::from_secs(30);
+/// Files are looked at once in so many times: each is.
+const PRUNE_FILES: u64 = 20;
 
 /// What became of one run that the last owner left.
 pub struct RecoveredRun {
@@ -47,12 +49,14 @@ impl Service {
                 recovered.push(RecoveredRun { run, what });
             }
         }
-        self.prune_journal().await?;
+        self.prune().await?;
+        self.prune_files().await?;
         Ok(recovered)
     }
 
-    /// Removes what the journal holds too much of, as the configuration says now.
-    async fn prune_journal(&self) -> Result<u64, ServiceError> {
+    /// Removes rows that are too old or too many, as the configuration says now. The disk has their space
+    /// back.
+    async fn prune(&self) -> Result<(), ServiceError> {
         let Journal {
             keep,
             keep_days,
@@ -66,22 +70,37 @@ impl Service {
             since: since.and_then(Result::ok),
             bytes,
         };
-        Ok(self.store.journal().prune(keep).await?)
+        self.store.journal().prune(keep).await?;
+        self.store.forget(self.config().keep.rows()).await?;
+        Ok(self.store.give_back().await?)
     }
 
-    /// The same again and again until `stop`.
-    pub async fn keep_journal(&self, stop: impl Future<Output = ()>) {
+    /// The same for files of sessions.
+    async fn prune_files(&self) -> Result<(), ServiceError> {
+        let (files, bounds) = (self.store.files().clone(), self.config().keep.files());
+        let removing = tokio::task::spawn_blocking(move || files.forget(bounds));
+        let removed = removing.await.map_err(ServiceError::internal)??;
+        if removed > 0 {
+            tracing::info!(removed, "files that were too old or too many were removed");
+        }
+        Ok(())
+    }
+
+    /// Both again and again until `stop`.
+    pub async fn keep_small(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
-        loop {
+        for round in 1.. {
             tokio::select! {
                 () = tokio::time::sleep(PRUNE) => {}
                 () = &mut stop => return,
             }
-            if let Err(error) = self.prune_journal().await {
-                tracing::warn!(
-                    error = error.message,
-                    "could not prune the journal; trying again"
-                );
+            let mut pruned = self.prune().await;
+            if pruned.is_ok() && round % PRUNE_FILES == 0 {
+                pruned = self.prune_files().await;
+            }
+            if let Err(error) = pruned {
+                let error = error.message;
+                tracing::warn!(error, "could not remove what is old; trying again");
             }
         }
     }

@@ -46,6 +46,15 @@ impl FileError {
         }
     }
 
+    /// This process can open nothing more.
+    pub fn is_out_of_descriptors(&self) -> bool {
+        let FileError::Io { source, .. } = self else {
+            return false;
+        };
+        let errno = Errno::from_io_error(source);
+        matches!(errno, Some(Errno::MFILE | Errno::NFILE))
+    }
+
     pub(super) fn of(name: &str, error: impl Into<io::Error>) -> Self {
         let source = error.into();
         let name = name.to_owned();

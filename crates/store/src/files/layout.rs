@@ -27,6 +27,8 @@ pub fn jail_uid(number: u32) -> u32 {
 pub struct Files(pub(super) Arc<Root>);
 
 pub(super) struct Root {
+    /// The data directory.
+    pub(super) directory: File,
     pub(super) sessions: OwnedFd,
     remote: Folder,
     path: PathBuf,
@@ -58,6 +60,7 @@ impl Files {
             make_directory(&directory, "sessions", passage(root), None).map_err(failed)?;
         let remote = make_directory(&directory, "remote", Mode::RWXU, None).map_err(failed)?;
         Ok(Files(Arc::new(Root {
+            directory,
             sessions,
             remote: Folder {
                 fd: remote.into(),

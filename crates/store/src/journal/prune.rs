@@ -73,24 +73,30 @@ pub(super) fn prune(tx: &mut dyn Tx, keep: Keep) -> Result<u64, StoreError> {
     let newest_turn =
         "SELECT id FROM turn WHERE stop IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?1";
     if let Some(newest) = later(beyond(tx, newest_turn, keep)?, floor) {
-        pruned += erase_runs(tx, RUNS_OF_OLD_TURNS, newest)?;
-        for (table, column) in [
-            ("call", "journal"),
-            ("approval", "journal"),
-            ("altered", "turn"),
-        ] {
-            erase(tx, table, column, OLD_TURNS, newest)?;
-        }
-        erase(tx, "call", "journal", ORPHANS, newest)?;
-        // What a round has cost stays; it is a round no longer.
-        let forget = format!(
-            "UPDATE model_request SET round = NULL, request = NULL, splices = NULL, reply = NULL
-             WHERE turn IN ({OLD_TURNS}) AND round IS NOT NULL"
-        );
-        tx.execute(&forget, parameters![newest])?;
-        shared::forget_unused(tx, newest)?;
+        pruned += forget_turns(tx, newest)?;
     }
     Ok(pruned)
+}
+
+/// Of ended turns up to that one, all but their rows and what they cost. Returns how many runs were erased.
+pub(crate) fn forget_turns(tx: &mut dyn Tx, newest: JournalId) -> Result<u64, StoreError> {
+    let erased = erase_runs(tx, RUNS_OF_OLD_TURNS, newest)?;
+    for (table, column) in [
+        ("call", "journal"),
+        ("approval", "journal"),
+        ("altered", "turn"),
+    ] {
+        erase(tx, table, column, OLD_TURNS, newest)?;
+    }
+    erase(tx, "call", "journal", ORPHANS, newest)?;
+    // What a round has cost stays; it is a round no longer.
+    let forget = format!(
+        "UPDATE model_request SET round = NULL, request = NULL, splices = NULL, reply = NULL
+             WHERE turn IN ({OLD_TURNS}) AND round IS NOT NULL"
+    );
+    tx.execute(&forget, parameters![newest])?;
+    shared::forget_unused(tx, newest)?;
+    Ok(erased)
 }
 
 /// The newest id to go. Ids are time-ordered, so everything up to it goes as well.
@@ -103,7 +109,7 @@ fn beyond(
 }
 
 /// Of all journals that began then the first: an id begins with its milliseconds.
-fn first_id(time: Timestamp) -> JournalId {
+pub(crate) fn first_id(time: Timestamp) -> JournalId {
     let milliseconds = u128::try_from(time.as_millisecond()).unwrap_or_default();
     JournalId(Uuid::from_u128(milliseconds << 80))
 }

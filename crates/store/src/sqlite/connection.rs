@@ -39,7 +39,7 @@ impl SqliteConnection {
             Durability::Power => "FULL",
         };
         connection.execute_batch(&format!(
-            "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL;
+            "PRAGMA busy_timeout = 10000; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
              PRAGMA synchronous = {synchronous}; PRAGMA secure_delete = ON;
              PRAGMA wal_autocheckpoint = 0"
         ))?;
@@ -56,7 +56,7 @@ impl SqliteConnection {
         Ok(SqliteConnection::new(connection, counts))
     }
 
-    fn new(connection: Connection, counts: Arc<DatabaseCounters>) -> Self {
+    pub(super) fn new(connection: Connection, counts: Arc<DatabaseCounters>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         SqliteConnection {
             connection,

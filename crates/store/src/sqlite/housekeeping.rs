@@ -42,7 +42,6 @@ pub(super) fn start(sqlite: &Arc<Sqlite>) {
 }
 
 fn keep_short(used: &Weak<Sqlite>, log: &OsString) {
-    let mut connection = None;
     loop {
         std::thread::park();
         let Some(sqlite) = used.upgrade() else {
@@ -50,7 +49,7 @@ fn keep_short(used: &Weak<Sqlite>, log: &OsString) {
         };
         let moved = match fs::metadata(log).map_or(0, |log| log.len()) {
             ..LARGE => Ok(()),
-            LARGE..TOO_LARGE => checkpoint(&sqlite, &mut connection),
+            LARGE..TOO_LARGE => checkpoint(&sqlite),
             TOO_LARGE.. => sqlite.scrub(),
         };
         if let Err(error) = moved {
@@ -59,14 +58,10 @@ fn keep_short(used: &Weak<Sqlite>, log: &OsString) {
     }
 }
 
-fn checkpoint(sqlite: &Sqlite, connection: &mut Option<Connection>) -> Result<(), DatabaseError> {
-    let connection = match connection {
-        Some(connection) => connection,
-        none => {
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            none.insert(Connection::open_with_flags(&sqlite.path, flags)?)
-        }
-    };
+/// On a connection that is closed again: one that stayed open would keep the log from going at the end.
+fn checkpoint(sqlite: &Sqlite) -> Result<(), DatabaseError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&sqlite.path, flags)?;
     let passive = "PRAGMA wal_checkpoint(PASSIVE)";
     Ok(connection.query_row(passive, [], |_| Ok(()))?)
 }

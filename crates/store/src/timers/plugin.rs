@@ -142,7 +142,7 @@ impl Timers<'_> {
     }
 }
 
-fn read(row: &Row) -> Result<PluginTimer, StoreError> {
+pub(crate) fn read(row: &Row) -> Result<PluginTimer, StoreError> {
     Ok(PluginTimer {
         id: get(row, "id")?,
         flavour: get(row, "flavour")?,

@@ -20,6 +20,7 @@ mod owner;
 mod personas;
 mod plugins;
 mod remote;
+mod retention;
 mod rooms;
 mod rows;
 mod settings;

@@ -132,6 +132,54 @@ pub const KEYS: &[Key] = &[
                   any amount.",
     },
     Key {
+        name: "keep.log_days",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For how many days messages stay in the log of a chat; 0 is for ever. What is not \
+                  answered yet stays.",
+    },
+    Key {
+        name: "keep.log_megabytes",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "How much the log of all chats may take up; the oldest messages go first. 0 is any \
+                  amount.",
+    },
+    Key {
+        name: "keep.turn_days",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For how many days turns that have ended are known at all, with their runs and calls; \
+                  0 is for ever.",
+    },
+    Key {
+        name: "keep.spending_days",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For how many days it is known what requests to models have cost; 0 is for ever. \
+                  Budgets look back a day or a month: keep more than that. Requests whose words are on \
+                  record stay until the journal forgets them.",
+    },
+    Key {
+        name: "keep.outbox_days",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For how many days a message waits for whoever is to deliver it; 0 is for ever. Its \
+                  words stay in the log.",
+    },
+    Key {
+        name: "keep.file_days",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For how many days files of chats stay after they were last changed; 0 is for ever.",
+    },
+    Key {
+        name: "keep.file_megabytes",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "How much the files of all chats may take up; the oldest go first. 0 is any amount.",
+    },
+    Key {
         name: "models.default",
         shape: Shape::Text,
         default: "the first of the list",
@@ -437,6 +485,13 @@ pub const KEYS: &[Key] = &[
                   they can then read and write whatever the user can who runs Callgate. \
                   `callgate serve --unwalled-plugins` says the same for one start; `callgate \
                   doctor` says what the kernel lacks.",
+    },
+    Key {
+        name: "plugins.memory_mb",
+        shape: Shape::Count,
+        default: "8192",
+        meaning: "How much address space one worker of plugins may have. Beyond it a plugin gets a \
+                  `MemoryError`.",
     },
     Key {
         name: "serve.listen",
