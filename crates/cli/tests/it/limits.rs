@@ -138,6 +138,30 @@ fn a_kill_in_between_resets_nothing() {
     assert_eq!(site.answered(GROUP, "bob"), 3);
 }
 
+/// Wherever it comes: before the message is looked at, before they are told, after.
+#[test]
+fn whoever_is_limited_is_told_once_over_a_crash() {
+    for point in [
+        "log.after_incoming",
+        "turn.before_begin_commit",
+        "turn.after_begin",
+        "turn.after_finish",
+    ] {
+        let mut site = Site::start("[[limit]]\nperson = \"qq:bob\"\nmessages = 0\n");
+        drop(site.server.take());
+        let server = Server::start_killed_at(point, &site.scene, &[]);
+        let path = format!("/api/sessions/{GROUP}/messages");
+        let body = json!({ "text": "hello", "user": "bob", "wait": true });
+        let cut_off = server.try_api("POST", &path, &site.key, &[], Some(&body));
+        assert_eq!(cut_off, None, "{point}");
+        drop(server);
+        site.server = Some(Server::start(&site.scene));
+        wait_until(|| !site.sent(GROUP).is_empty());
+        assert_eq!(site.says("bob", "hello"), [""; 0], "{point}");
+        assert_eq!(site.sent(GROUP), ["You are not answered here."], "{point}");
+    }
+}
+
 #[test]
 fn limits_are_set_listed_and_removed_at_the_terminal_over_the_api_and_in_the_chat() {
     let site = Site::start("[[limit]]\nkey = \"none\"\ntokens = 1000\n");
