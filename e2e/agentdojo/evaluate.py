@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import check
 import report
@@ -72,10 +73,11 @@ class Stage:
         )
 
 
-def _asked(approval: dict[str, str | None]) -> str:
-    """The function and which value was nobody's; a rule gives no reason."""
-    [_, function], [value, _, _] = approval["method"].split("/"), (approval["reason"] or "by rule").partition(" was not")
-    return f"{function}: {value}"
+def _asked(approval: dict[str, Any]) -> str:
+    """The function and the values that nobody had named; a rule of the operator gives no reason."""
+    values = (approval["reason"] or {}).get("values", [])
+    named = ", ".join(f"{value['parameter']} = {value['value']}" for value in values)
+    return f"{approval['method'].rpartition('/')[2]}: {named or 'by rule'}"
 
 
 def suite_runs(binary: str, suite: TaskSuite, sample: int) -> Iterator[Run]:
