@@ -64,7 +64,13 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
     let refused = |_| -> BoxFuture<'static, Result<Vec<u8>, String>> {
         Box::pin(std::future::ready(Err("nothing is fetched here".into())))
     };
-    let openai = OpenAi::new(store, Arc::new(refused));
+    // No plugin asks here.
+    let openai = OpenAi::new(
+        store,
+        Arc::new(refused),
+        Arc::default(),
+        Arc::new(|_| Box::pin(async {})),
+    );
     openai.attach(agent);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();

@@ -54,7 +54,7 @@ impl NearAddresses {
     pub(super) fn words(&self) -> Vec<String> {
         let resolvers = fs::read_to_string(RESOLVERS).unwrap_or_default();
         let open = self.some.iter().copied().chain(resolving(&resolvers));
-        open.flat_map(|address| order(address)).collect()
+        open.flat_map(order).collect()
     }
 }
 
