@@ -189,20 +189,11 @@ pub fn set_identity(user: u32, group: u32) -> Step<()> {
 
 /// Installs a seccomp filter, given as the bytes of its instructions.
 pub fn install_filter(program: &[u8]) -> Step<()> {
-    install(program, 0).map(drop)
+    install_filter_with(program, 0).map(drop)
 }
 
-/// One that has calls wait for an answer, which is given by the descriptor. Once somebody looks at a call
-/// only an end interrupts it, where the kernel knows how (5.19): it would be begun again and done twice.
-pub fn install_guarded_filter(program: &[u8]) -> Step<i32> {
-    const NEW_LISTENER: u64 = 1 << 3;
-    const WAIT_KILLABLE: u64 = 1 << 5;
-    install(program, NEW_LISTENER | WAIT_KILLABLE)
-        .or_else(|_| install(program, NEW_LISTENER))
-        .map(|descriptor| descriptor as i32)
-}
-
-fn install(program: &[u8], flags: u64) -> Step<i64> {
+/// The same with flags of the kernel's, some of which have it return a descriptor.
+pub fn install_filter_with(program: &[u8], flags: u64) -> Step<i64> {
     const SET_MODE_FILTER: u64 = 1;
     let instructions = libc::sock_fprog {
         len: (program.len() / size_of::<libc::sock_filter>()) as u16,

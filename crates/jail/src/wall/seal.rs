@@ -43,7 +43,7 @@ pub fn become_program(
         give_up(plan)?;
     }
     if let Some(filter) = plan.guarded.as_ref().filter(|_| plan.walled) {
-        let listener = sys::install_guarded_filter(filter).map_err(|failure| {
+        let listener = install_guarded_filter(filter).map_err(|failure| {
             failed(
                 "this kernel cannot have a network guarded",
                 &failure.to_string(),
@@ -62,6 +62,16 @@ pub fn become_program(
         step: program.to_string_lossy().into_owned(),
         source: io::Error::last_os_error(),
     })
+}
+
+/// One that has calls wait for an answer, which is given by the descriptor. Once somebody looks at a call
+/// only an end interrupts it, where the kernel knows how (5.19): it would be begun again and done twice.
+fn install_guarded_filter(program: &[u8]) -> Step<i32> {
+    const NEW_LISTENER: u64 = 1 << 3;
+    const WAIT_KILLABLE: u64 = 1 << 5;
+    sys::install_filter_with(program, NEW_LISTENER | WAIT_KILLABLE)
+        .or_else(|_| sys::install_filter_with(program, NEW_LISTENER))
+        .map(|descriptor| descriptor as i32)
 }
 
 fn give_up(plan: &Plan) -> Step<()> {
