@@ -111,15 +111,18 @@ def check_order(found: Found, record: Record, said: list[Said]) -> None:
 
 
 def check_choice(found: Found, record: Record, said: list[Said]) -> None:
-    """The mode and model of a message are those of the turn that took it."""
-    wrong = []
+    """The mode and model of a turn are those that the newest of its messages asked for."""
+    wanted: dict[tuple[str, str], Said] = {}
     for one in said:
         for row in record.asked[one.ask.name]:
-            turn = record.turns.get(row["turn"] or "")
-            if turn and one.mode and turn["mode"] != one.mode:
-                wrong.append(f"{one.ask.name} wanted {one.mode} and got {turn['mode']}")
-            if turn and one.model and turn["model"] != one.model:
-                wrong.append(f"{one.ask.name} wanted {one.model} and got {turn['model']}")
+            for what in ("mode", "model"):
+                if row["turn"] and getattr(one, what):
+                    wanted[row["turn"], what] = one
+    wrong = []
+    for (turn, what), one in wanted.items():
+        got = record.turns.get(turn, {}).get(what)
+        if got != getattr(one, what):
+            wrong.append(f"{one.ask.name} wanted {getattr(one, what)} and got {got}")
     found.check("mode and model kept", wrong)
 
 
