@@ -1,6 +1,8 @@
 //! [`WorkerChannels`]: one process of a worker, from its start to its end. It is watched from outside: a loop
 //! that no longer answers is shown by its stacks, ended, and blamed on the plugin that held it.
 
+mod answering;
+
 use std::{
     collections::BTreeMap,
     net::SocketAddr,
@@ -21,9 +23,10 @@ use tokio::{
     net::unix::pipe,
     process::Child,
     sync::watch,
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{Instant, timeout, timeout_at},
 };
 
+use self::answering::Blocked;
 use crate::{
     blame,
     control::Control,
@@ -225,9 +228,8 @@ impl WorkerChannels {
                     None => self.ended_by_itself(status.ok(), &written),
                 }
             }
-            () = self.unanswered(ping, patience) => {
-                let stacks = self.stacks(&mut dump).await;
-                let death = self.hung(&stacks, patience);
+            blocked = self.blocked(&mut dump, ping, patience) => {
+                let death = self.hung(&blocked);
                 self.kill();
                 let _ = child.wait().await;
                 death
@@ -241,21 +243,6 @@ impl WorkerChannels {
         death
     }
 
-    /// Returns once the loop has not answered for too long.
-    async fn unanswered(&self, ping: Duration, patience: Duration) {
-        loop {
-            sleep(ping).await;
-            let answered = timeout(patience, self.main.ping()).await;
-            match answered {
-                Ok(Ok(())) => {}
-                // Its end is somebody else's to notice.
-                Ok(Err(_)) => std::future::pending().await,
-                Err(_) if self.patient.load(Ordering::Relaxed) > 0 => {}
-                Err(_) => return,
-            }
-        }
-    }
-
     async fn stacks(&self, dump: &mut pipe::Receiver) -> String {
         if let Some(pid) = self.pid {
             let _ = kill_process(pid, Signal::USR1);
@@ -263,9 +250,10 @@ impl WorkerChannels {
         read_dump(dump, DUMP).await
     }
 
-    fn hung(&self, stacks: &str, patience: Duration) -> Death {
+    fn hung(&self, blocked: &Blocked) -> Death {
+        let stacks = &blocked.stacks;
         tracing::warn!(stacks, "plugin worker unresponsive; killing it");
-        let seconds = patience.as_secs_f64();
+        let seconds = blocked.limit.as_secs_f64();
         match blame::find(stacks, &self.plugins.lock()) {
             Some(blame::CodePlace { plugin, line }) => Death {
                 reason: format!("plugin '{plugin}' blocked it for {seconds} s, at {line}"),

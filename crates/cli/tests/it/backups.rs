@@ -110,6 +110,43 @@ fn a_copy_of_a_turn_under_way_does_nothing_of_it_again() {
     assert_ne!(name(&scene), name(&copy), "it is taken for the original");
 }
 
+/// Effectful calls that nobody knows the outcome of.
+fn unknown(scene: &Scene) -> i64 {
+    scene.stored(async |store| {
+        let count = "SELECT COUNT(*) FROM call WHERE effect = 'effectful' AND outcome IS NULL";
+        let count = store.read(|tx| tx.scalar(count, &[])).await;
+        count.unwrap().unwrap()
+    })
+}
+
+#[test]
+fn an_effect_that_had_begun_stays_unknown() {
+    let scene = Scene::new();
+    let functions = scene.data().join("functions");
+    fs::create_dir(&functions).unwrap();
+    let slow = "async def act():\n    import asyncio\n    await asyncio.sleep(600)\n";
+    fs::write(functions.join("mine.py"), slow).unwrap();
+    let server = Server::start(&scene);
+    let mut run = scene.start("act()", &[]);
+    wait_until(|| unknown(&scene) == 1);
+    let backup = backed_up(&scene, "backup");
+    server.kill();
+    run.kill().unwrap();
+    run.wait().unwrap();
+
+    let (copy, said) = restore(&scene, &backup, &[]);
+    let ended = &said.succeeded().json()["ended"];
+    let counts = (&ended["unknown_calls"], &ended["runs"]);
+    assert_eq!(counts, (&json!(1), &json!(1)));
+    let quick = "async def act():\n    return 'done'\n";
+    fs::write(copy.data().join("functions/mine.py"), quick).unwrap();
+    let server = Server::start(&copy);
+    let called = copy.callgate(&["call", "act", "--json"]).succeeded();
+    assert_eq!(called.json()["value"], "done", "calls of its own are made");
+    server.end();
+    assert_eq!(unknown(&copy), 1, "the other was not");
+}
+
 /// An answer on its way, and two timers: one is overdue.
 async fn leave_open_ends(store: &Store) {
     let session: SessionKey = SESSION.parse().unwrap();

@@ -124,6 +124,23 @@ async fn a_blocked_loop_is_shown_by_its_line_and_ended() {
 }
 
 #[tokio::test]
+async fn a_loop_that_keeps_others_waiting_is_ended_sooner() {
+    let scene = scene(|_| ()).await;
+    let (blocked, waiting) = tokio::join!(scene.refusal("block"), async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        scene.refusal("wait").await
+    });
+    for refusal in [blocked, waiting] {
+        assert!(
+            refusal.contains("plugin 'bad' blocked it for 5 s, at ")
+                && refusal.contains("bad.py:12 in block"),
+            "{refusal}"
+        );
+    }
+    fine(&scene).await;
+}
+
+#[tokio::test]
 async fn memory_has_an_end_and_the_worker_none() {
     let scene = scene(|options| options.memory = 1 << 30).await;
     assert_eq!(

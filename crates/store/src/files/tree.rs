@@ -162,7 +162,8 @@ impl Copying {
     fn note(&mut self, path: &str, mode: u32, content: TreeContent) {
         self.copied.entries.push(TreeEntry {
             path: path.to_owned(),
-            mode: mode & 0o7777,
+            // Not set-user-id: whose file it will be is another question.
+            mode: mode & 0o777,
             content,
         });
     }
