@@ -44,9 +44,7 @@ class Chaos:
         await asyncio.gather(*talking)
         record = await self._settle()
         settled = time.time() - quiet
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await _end(others)
         return self._phase(name, record, settled)
 
     async def _settle(self) -> Record:
@@ -90,6 +88,15 @@ class Chaos:
             "longest wait to settle, s": round(settled, 1),
         }
         return Phase(name, dict(counts), found)
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """A task that is cancelled just as its wait for something ends does not hear of it: it is told again."""
+    going = set(tasks)
+    while going:
+        for task in going:
+            task.cancel()
+        _, going = await asyncio.wait(going, timeout=1)
 
 
 async def run_phase(binary: str, folder: Path, engine: str, instances: int, seed: int, seconds: float) -> Phase:

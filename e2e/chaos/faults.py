@@ -120,9 +120,13 @@ class Faults:
 
     async def _to_process(self, instance: Instance, fault: Fault) -> None:
         if fault.kind == "freeze":
+            # It may hold locks meanwhile that others wait for.
+            outage = Outage(fault.kind, time.time())
+            self.outages.append(outage)
             instance.freeze(True)
             await asyncio.sleep(fault.seconds)
             instance.freeze(False)
+            outage.ended = time.time()
             return
         await (instance.terminate() if fault.kind == "terminate" else instance.kill())
         await asyncio.sleep(fault.seconds)

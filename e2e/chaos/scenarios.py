@@ -159,8 +159,9 @@ class Scenarios:
             begun = time.perf_counter()
             await self.say(instance, words.name_of(conversation, number), words.PLAIN, True, "cli")
             took.append((time.perf_counter() - begun) * 1_000)
-        tenth = max(10, messages // 10)
-        first, last = statistics.median(took[:tenth]), statistics.median(took[-tenth:])
-        self.counts["longest answer at first, ms"] = round(first)
-        self.counts["longest answer in the end, ms"] = round(last)
+        part = max(20, messages // 10)
+        # The quickest tenth of each: what others do on the machine meanwhile is not our slowness.
+        first, last = (statistics.quantiles(some, n=10)[0] for some in (took[:part], took[-part:]))
+        self.counts["longest quick answer at first, ms"] = round(first)
+        self.counts["longest quick answer in the end, ms"] = round(last)
         return [f"{first:.0f} ms at first, {last:.0f} ms after {messages} messages"] if last > 2 * first + 50 else []
