@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{Read, Seek, SeekFrom, Write},
     net::TcpStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -201,7 +201,7 @@ fn too_few_descriptors_are_said_to_be_that() {
     clippy::disallowed_methods,
     reason = "another program that uses the database"
 )]
-fn sql(path: &PathBuf, statements: &[&str]) -> Json {
+fn sql(path: &Path, statements: &[&str]) -> Json {
     let code = "import json, sqlite3, sys\n\
                 database = sqlite3.connect(sys.argv[1])\n\
                 for statement in sys.argv[2:]:\n    rows = database.execute(statement).fetchall()\n\
