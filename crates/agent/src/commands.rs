@@ -247,9 +247,8 @@ impl Agent {
         let is_shared = session.kind() != SessionType::FriendMessage;
         start.role.administers()
             || match command {
-                // Which one is still to be said.
-                Command::Answer { .. } => true,
-                Command::Ban(_) | Command::Unban(_) => false,
+                // Whose one with a number is, `may_answer` says.
+                Command::Answer { .. } | Command::Ban(_) | Command::Unban(_) => false,
                 Command::Limit(arguments) => *arguments == LimitArguments::List,
                 Command::Stop if is_shared => {
                     !self.is_answering(session) || self.is_answering_to(session, &start.principal)

@@ -333,7 +333,7 @@ fn a_rule_asks_whoever_it_is_for() {
     let site = Site::start("", &format!("{AT_ONCE}{rule}"));
     let question = site.says(PRIVATE, "bob", "Write to Ann", &[send("ann", "hi"), done()]);
     assert!(
-        question.contains("with {\"text\":\"hi\",\"to\":[\"ann\"]}?"),
+        question.contains("with {\"to\":[\"ann\"],\"text\":\"hi\"}?"),
         "{question}"
     );
     assert_eq!(site.approvals()[0]["reason"], json!(null));
