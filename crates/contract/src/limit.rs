@@ -210,6 +210,6 @@ mod tests {
         ] {
             assert_eq!(limit(text).check(), Err(error), "{text}");
         }
-        assert!(serde_json::from_str::<Limit>(r#"{"mesages":1}"#).is_err());
+        assert!(serde_json::from_str::<Limit>(r#"{"message":1}"#).is_err());
     }
 }
