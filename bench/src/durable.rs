@@ -61,11 +61,11 @@ struct Dbos {
 impl Dbos {
     fn start() -> anyhow::Result<Dbos> {
         let environment = std::env::current_exe()?.with_file_name("callgate-bench-dbos");
-        let peer = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer/dbos");
+        let peer = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer/durable");
         let made = Command::new(peer.join("prepare"))
             .arg(&environment)
             .status();
-        let made = made.context("bench/peer/dbos/prepare")?;
+        let made = made.context("bench/peer/durable/prepare")?;
         ensure!(
             made.success(),
             "it could not be installed; see the messages above"
