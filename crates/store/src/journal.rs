@@ -15,7 +15,7 @@ use std::sync::Arc;
 use callgate_contract::{Change, JournalId, Stop};
 use serde_json::Value as Json;
 
-pub(crate) use self::buffer::{Buffer, PendingReply, Taken};
+pub(crate) use self::buffer::{Buffer, PendingReply, Taken, WaitingMarks};
 pub use self::prune::Keep;
 pub(crate) use self::prune::{first_id, forget_turns};
 pub(crate) use self::rows::clock_bytes;
@@ -141,6 +141,7 @@ impl Journal {
         if self.database.buffer.is_written() {
             return Ok(());
         }
+        self.database.buffer.write_marks();
         self.database.write(|_| Ok(())).await?;
         crash_point("journal.after_flush");
         Ok(())

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::{
     LogRole, StoreError, crash_point,
     database::Database,
+    journal::WaitingMarks,
     log,
     row::{self, get},
     tx::{Row, Tx, parameters},
@@ -54,8 +55,10 @@ const CLAIM: &str = "UPDATE outbox SET claimed_by = ?1
 
 /// Messages that are handed over before more are read.
 const BATCH: usize = 64;
-/// Until a mark is written that no other write took along.
-const SOON: Duration = Duration::from_millis(20);
+/// How often it is looked whether marks wait, which any write takes along that comes.
+const SOON: Duration = Duration::from_millis(100);
+/// Delivered messages that one statement removes.
+pub(crate) const FORGOTTEN_AT_ONCE: usize = 8;
 
 pub struct QueuedMessages<'a>(pub(crate) &'a Arc<Database>);
 
@@ -223,7 +226,7 @@ impl QueuedMessages<'_> {
         Ok(done)
     }
 
-    /// It was delivered. Where a repetition does no harm the mark waits for the next write.
+    /// It was delivered. Where a repetition does no harm the mark waits for others, and not for long.
     async fn mark(&self, id: i64, soon: bool) -> Result<(), StoreError> {
         // From here on it is known as delivered, also where the write fails.
         self.0.buffer.push_delivered(id);
@@ -232,7 +235,14 @@ impl QueuedMessages<'_> {
                 // A task of its own, since nobody else may write for long.
                 let database = Arc::clone(self.0);
                 tokio::spawn(async move {
-                    tokio::time::sleep(SOON).await;
+                    loop {
+                        tokio::time::sleep(SOON).await;
+                        match database.buffer.look_at_marks() {
+                            WaitingMarks::None => return,
+                            WaitingMarks::Due => {}
+                            WaitingMarks::Overdue => break,
+                        }
+                    }
                     if let Err(error) = database.flush_scheduled().await {
                         tracing::warn!(%error, "could not mark delivered messages; retrying with the next write");
                     }
@@ -240,6 +250,7 @@ impl QueuedMessages<'_> {
             }
             return Ok(());
         }
+        self.0.buffer.write_marks();
         self.0.write(|_| Ok(())).await
     }
 
@@ -305,8 +316,18 @@ impl QueuedMessages<'_> {
 
 /// They go, since the log has them.
 pub(crate) fn forget(tx: &mut dyn Tx, delivered: &[i64]) -> Result<(), StoreError> {
-    for id in delivered {
-        tx.execute("DELETE FROM outbox WHERE id = ?1", parameters![*id])?;
+    for some in delivered.chunks(FORGOTTEN_AT_ONCE) {
+        // One text for any number of them: the first stands in for those that are missing.
+        let id = |place: usize| {
+            some.get(place)
+                .or(some.first())
+                .copied()
+                .unwrap_or_default()
+        };
+        tx.execute(
+            "DELETE FROM outbox WHERE id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            parameters![id(0), id(1), id(2), id(3), id(4), id(5), id(6), id(7)],
+        )?;
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ use crate::{Charge, StoreError, crash_point, outbox, turns, tx::Tx};
 /// Past these the buffer is written without waiting for a durable call.
 const MAX_CALLS: usize = 128;
 const MAX_BYTES: usize = 1 << 20;
+/// Marks of deliveries that are written together: one message more or less costs no statement of its own.
+const MARKS: usize = outbox::FORGOTTEN_AT_ONCE;
 
 /// A reply of a model that is on record with the next write.
 pub(crate) struct PendingReply {
@@ -22,6 +24,15 @@ pub(crate) struct PendingReply {
     pub(crate) charge: Charge,
     /// The life that asked, where another one may have taken the turn over.
     pub(crate) holder: Option<Uuid>,
+}
+
+/// Marks of deliveries that are not on disk.
+pub(crate) enum WaitingMarks {
+    None,
+    /// The next write takes them along.
+    Due,
+    /// No write has come since.
+    Overdue,
 }
 
 /// A plain mutex: it is held for a push or a swap, never across an await.
@@ -38,6 +49,8 @@ struct State {
     taken_delivered: Vec<i64>,
     /// Somebody writes it soon.
     scheduled: bool,
+    /// Marks of deliveries are written now, however few they are.
+    marks_are_due: bool,
 }
 
 #[derive(Default)]
@@ -86,13 +99,33 @@ impl Buffer {
         [&state.waiting.delivered[..], &state.taken_delivered[..]].concat()
     }
 
+    /// The next write takes all marks of deliveries along.
+    pub(crate) fn write_marks(&self) {
+        self.0.lock().marks_are_due = true;
+    }
+
+    /// For whoever sees to it that none waits for long.
+    pub(crate) fn look_at_marks(&self) -> WaitingMarks {
+        let mut state = self.0.lock();
+        if state.waiting.delivered.is_empty() {
+            state.scheduled = false;
+            WaitingMarks::None
+        } else if std::mem::replace(&mut state.marks_are_due, true) {
+            WaitingMarks::Overdue
+        } else {
+            WaitingMarks::Due
+        }
+    }
+
     /// True if the caller is to see to it that the buffer is written soon.
     pub(crate) fn schedules_flush(&self) -> bool {
         !std::mem::replace(&mut self.0.lock().scheduled, true)
     }
 
     pub(crate) fn begin_scheduled_flush(&self) {
-        self.0.lock().scheduled = false;
+        let mut state = self.0.lock();
+        state.scheduled = false;
+        state.marks_are_due = true;
     }
 
     /// True if everything is on disk.
@@ -127,7 +160,11 @@ pub(crate) struct Taken {
 impl Buffer {
     pub(crate) fn take(self: &Arc<Self>) -> Taken {
         let mut state = self.0.lock();
-        let records = std::mem::take(&mut state.waiting);
+        let mut records = std::mem::take(&mut state.waiting);
+        let is_due = std::mem::take(&mut state.marks_are_due);
+        if !is_due && records.delivered.len() < MARKS {
+            state.waiting.delivered = std::mem::take(&mut records.delivered);
+        }
         let count = records.count();
         state.bytes = 0;
         state.taken += count;
