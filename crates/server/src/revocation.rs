@@ -18,19 +18,36 @@ pub(crate) async fn until_revoked(
     answering: impl Future<Output = Response>,
 ) -> Option<Response> {
     let response = tokio::select! {
-        // Whoever revokes their own key is still told that it is done.
+        biased;
+        // What was stopped with its key has an answer too, which is nobody's any more.
+        () = key.revoked() => return None,
+        response = answering => response,
+    };
+    (!key.is_revoked()).then(|| revocable(key, response))
+}
+
+/// The same of a request that may end its own key: whoever does so is still told that it is done.
+pub(crate) async fn unless_revoked_before(
+    key: &KeyHandle,
+    answering: impl Future<Output = Response>,
+) -> Option<Response> {
+    let response = tokio::select! {
         biased;
         response = answering => response,
         () = key.revoked() => return None,
     };
-    Some(response.map(|body| {
+    Some(revocable(key, response))
+}
+
+fn revocable(key: &KeyHandle, response: Response) -> Response {
+    response.map(|body| {
         Body::new(Revocable {
             is_whole: body.size_hint().exact().is_some(),
             body,
             key: key.clone(),
             revoked: None,
         })
-    }))
+    })
 }
 
 struct Revocable {

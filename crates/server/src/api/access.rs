@@ -12,7 +12,11 @@ use callgate_store::{Key, KeyHandle};
 
 use super::{Api, problem::Problem};
 
-use crate::{attempts::address, revocation::until_revoked, unknown::taken};
+use crate::{
+    attempts::address,
+    revocation::{unless_revoked_before, until_revoked},
+    unknown::taken,
+};
 
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "callgate_login";
@@ -82,7 +86,15 @@ pub(super) async fn enter(
         Ok(access) => {
             let key = access.handle.clone();
             request.extensions_mut().insert(access);
-            let answered = until_revoked(&key, next.run(request)).await;
+            let ends_itself = ["/api/keys", "/api/logout"];
+            let path = request.uri().path();
+            let ends_itself = ends_itself.iter().any(|own| path.starts_with(own));
+            let answering = next.run(request);
+            let answered = if ends_itself {
+                unless_revoked_before(&key, answering).await
+            } else {
+                until_revoked(&key, answering).await
+            };
             answered.unwrap_or_else(|| Problem::key_ended().into_response())
         }
         Err(problem) => problem.into_response(),
