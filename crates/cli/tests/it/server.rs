@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::Child,
+    process::{Child, Command},
 };
 
 use serde_json::Value as Json;
@@ -50,7 +50,12 @@ impl Server {
             &["--listen", "127.0.0.1:0"]
         };
         let mut command = scene.command(&[&["serve", "--json"], listen, options].concat());
-        let mut child = command.env("CALLGATE_CRASH_AT", point).spawn().unwrap();
+        Server::spawn(command.env("CALLGATE_CRASH_AT", point))
+    }
+
+    /// What the command starts must say where it listens.
+    pub fn spawn(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)

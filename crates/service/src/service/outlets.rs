@@ -46,9 +46,10 @@ impl Outbox for Outlets {
         })
     }
 
-    /// Whoever listens knows a message by its id; remote clients do not.
+    /// Whoever reads over HTTP knows a message by its id; a remote client does not, nor does the next
+    /// command at the terminal, which would show it as its own answer.
     fn may_repeat(&self, session: &SessionKey) -> bool {
-        !matches!(self.destination(session), Destination::Client)
+        matches!(self.destination(session), Destination::Reader)
     }
 }
 
