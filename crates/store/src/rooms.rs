@@ -248,11 +248,16 @@ fn insert_member(
     identity: &str,
     role: RoomRole,
 ) -> Result<bool, StoreError> {
+    // Members are listed as they joined, also where two did within one millisecond.
+    let last = "SELECT joined_at FROM room_member WHERE room = ?1 ORDER BY joined_at DESC LIMIT 1";
+    let last = tx.query_optional(last, parameters![room])?;
+    let last: Option<i64> = last.map(|row| row::get(&row, "joined_at")).transpose()?;
+    let joined_at = last.map_or(row::now(), |last| row::now().max(last + 1));
     let insert = "INSERT INTO room_member (room, identity, role, joined_at)
                   VALUES (?1, ?2, ?3, ?4) ON CONFLICT (room, identity) DO NOTHING";
     Ok(tx.writes_one(
         insert,
-        parameters![room, identity, row::word(role)?, row::now()],
+        parameters![room, identity, row::word(role)?, joined_at],
     )?)
 }
 

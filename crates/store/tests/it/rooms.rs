@@ -26,6 +26,24 @@ fn roles(room: &Room) -> Vec<(&str, RoomRole)> {
         .collect()
 }
 
+/// However fast they come.
+#[tokio::test]
+async fn members_are_listed_as_they_joined() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let rooms = store.rooms();
+        let names = ["zoe", "yan", "xi", "wu", "vic", "uma", "tom", "sue"];
+        rooms.create("tea", names[0]).await.unwrap();
+        for name in &names[1..] {
+            rooms.join("tea", name, RoomRole::Guest).await.unwrap();
+        }
+        let room = rooms.get("tea").await.unwrap().unwrap();
+        let listed = room.members.iter().map(|member| member.identity.as_str());
+        assert_eq!(listed.collect::<Vec<_>>(), names);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn rooms_members_and_modes_survive() {
     on_each_engine(async |home| {
