@@ -83,12 +83,11 @@ fn content(parts: &[Part]) -> Json {
 
 fn part_to_json(part: &Part) -> Json {
     match part {
-        Part::Text { .. } | Part::Mention { .. } | Part::Reply { .. } => {
-            json!({"type": "text", "text": part.words().unwrap_or_default()})
-        }
         Part::Image { url } => json!({"type": "image_url", "image_url": {"url": url}}),
         Part::Audio { url } => json!({"type": "audio_url", "audio_url": {"url": url}}),
+        Part::Video { url } => json!({"type": "video_url", "video_url": {"url": url}}),
         Part::File { name, url } => json!({"type": "file", "file": {"name": name, "url": url}}),
+        part => json!({"type": "text", "text": part.words().unwrap_or_default()}),
     }
 }
 
@@ -106,6 +105,7 @@ fn part_from_json(part: &Json) -> Option<Part> {
         "text" => Some(Part::text(part["text"].as_str()?)),
         "image_url" => url("image_url").map(|url| Part::Image { url }),
         "audio_url" => url("audio_url").map(|url| Part::Audio { url }),
+        "video_url" => url("video_url").map(|url| Part::Video { url }),
         "file" => {
             let name = part["file"]["name"].as_str()?.to_owned();
             url("file").map(|url| Part::File { name, url })

@@ -37,7 +37,8 @@ pub(crate) fn fit(request: &mut ModelRequest, accepts: Accepts, folders: Option<
 
 /// Whether a request holds a part that a model of these abilities cannot take.
 pub(crate) fn exceeds(request: &ModelRequest, accepts: Accepts) -> bool {
-    let mut media = parts(request).filter(|part| !matches!(part, Part::File { .. }));
+    let mut media =
+        parts(request).filter(|part| !matches!(part, Part::Video { .. } | Part::File { .. }));
     media.any(|part| !accepts.takes(part))
 }
 
@@ -46,7 +47,9 @@ pub(crate) fn needs_fitting(request: &ModelRequest, accepts: Accepts) -> bool {
     parts(request).any(|part| match part {
         Part::Text { .. } => false,
         Part::Image { .. } | Part::Audio { .. } => is_file(part) || !accepts.takes(part),
-        Part::File { .. } | Part::Mention { .. } | Part::Reply { .. } => true,
+        Part::Video { .. } | Part::File { .. } => true,
+        Part::Mention { .. } | Part::Reply { .. } => true,
+        Part::Forward { .. } | Part::Face { .. } | Part::Other { .. } => true,
     })
 }
 
@@ -71,12 +74,20 @@ fn parts(request: &ModelRequest) -> impl Iterator<Item = &Part> {
 fn fit_part(part: &mut Part, accepts: Accepts, folders: Option<&SessionFolders>) {
     let (what, url) = match part {
         Part::Text { .. } => return,
-        Part::Mention { .. } | Part::Reply { .. } => {
+        Part::Mention { .. }
+        | Part::Reply { .. }
+        | Part::Forward { .. }
+        | Part::Face { .. }
+        | Part::Other { .. } => {
             *part = Part::text(part.words().unwrap_or_default());
             return;
         }
         Part::Image { url } => ("image", url),
         Part::Audio { url } => ("audio", url),
+        Part::Video { url } => {
+            *part = Part::text(format!("[video {url}]"));
+            return;
+        }
         Part::File { name, url } => {
             *part = Part::text(format!("[file {name}: {url}]"));
             return;

@@ -111,9 +111,8 @@ fn of_parts(parts: &[Part]) -> u64 {
         Part::Image { .. } => PICTURE,
         Part::Audio { url } => PICTURE.max(url.len() as u64 / SOUND),
         Part::File { name, url } => FRAME + most(name) + most(url),
-        Part::Text { .. } | Part::Mention { .. } | Part::Reply { .. } => {
-            part.words().map_or(FRAME, |words| most(&words))
-        }
+        Part::Video { url } => FRAME + most(url),
+        part => part.words().map_or(FRAME, |words| most(&words)),
     };
     parts.iter().map(part).sum()
 }

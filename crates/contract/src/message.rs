@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 use uuid::Uuid;
 
 use crate::{BoxFuture, Principal, Provenance, Role, SessionKey};
@@ -19,6 +20,9 @@ pub enum Part {
         url: String,
     },
     Audio {
+        url: String,
+    },
+    Video {
         url: String,
     },
     File {
@@ -39,6 +43,33 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
+    /// Messages that were passed on together.
+    Forward {
+        /// The platform's id of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        messages: Vec<Forwarded>,
+    },
+    /// One of the platform's own little pictures.
+    Face {
+        id: String,
+        #[serde(default)]
+        name: String,
+    },
+    /// What only the platform knows: a card, a location, a poke.
+    Other {
+        /// The platform's word for it.
+        kind: String,
+        data: Map<String, Json>,
+    },
+}
+
+/// A message that was passed on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Forwarded {
+    /// Of whoever said it.
+    pub name: String,
+    pub text: String,
 }
 
 impl Part {
@@ -56,10 +87,45 @@ impl Part {
             Part::Reply {
                 text: Some(text), ..
             } => Some(format!("[reply to: {text}]").into()),
-            Part::Image { .. } | Part::Audio { .. } | Part::File { .. } => None,
+            Part::Forward { messages, .. } => {
+                let said = messages
+                    .iter()
+                    .map(|Forwarded { name, text }| format!("\n{name}: {text}"));
+                Some(format!("[forwarded messages:{}]", said.collect::<String>()).into())
+            }
+            Part::Face { id, name } if name.is_empty() => Some(format!("[face {id}]").into()),
+            Part::Face { name, .. } => Some(format!("[{}]", name.trim_start_matches('/')).into()),
+            Part::Other { kind, data } => Some(match summary(data) {
+                Some(summary) => format!("[{kind}: {summary}]").into(),
+                None => format!("[{kind}]").into(),
+            }),
+            Part::Image { .. } | Part::Audio { .. } | Part::Video { .. } | Part::File { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Where its bytes are, of one that has some.
+    pub fn media(&self) -> Option<&str> {
+        match self {
+            Part::Image { url } | Part::Audio { url } | Part::Video { url } => Some(url),
+            Part::File { url, .. } => Some(url),
+            _ => None,
         }
     }
 }
+
+/// What a platform's own part is about, as far as it has a title or the like.
+fn summary(data: &Map<String, Json>) -> Option<&str> {
+    let names = [
+        "title", "name", "prompt", "summary", "content", "text", "url",
+    ]
+    .into_iter();
+    let mut texts = names.filter_map(|name| data.get(name).and_then(Json::as_str));
+    texts.find(|text| !text.is_empty() && text.len() <= MAX_SUMMARY)
+}
+
+const MAX_SUMMARY: usize = 400;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Message {

@@ -77,13 +77,14 @@ pub struct Accepts {
 }
 
 impl Accepts {
-    /// Can the part go to the model, as it is or in words? A file never can.
+    /// Can the part go to the model, as it is or in words? A video or a file never can.
     pub fn takes(self, part: &Part) -> bool {
         match part {
             Part::Text { .. } | Part::Mention { .. } | Part::Reply { .. } => true,
+            Part::Forward { .. } | Part::Face { .. } | Part::Other { .. } => true,
             Part::Image { .. } => self.image,
             Part::Audio { .. } => self.audio,
-            Part::File { .. } => false,
+            Part::Video { .. } | Part::File { .. } => false,
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn words(part: &Part) -> String {
         Part::Image { url } if data(url).is_some() => "[an image that is not shown]".to_owned(),
         Part::Image { url } => format!("[image '{url}' is not shown]"),
         Part::Audio { .. } => "[a sound that cannot be played to you]".to_owned(),
+        Part::Video { .. } => "[a video that is not shown]".to_owned(),
         Part::File { name, .. } => format!("[file '{name}' is not shown]"),
         other => other.words().unwrap_or_default().into_owned(),
     }

@@ -14,6 +14,8 @@ const MAX_NAME: usize = 64;
 /// Characters of a path or address.
 const MAX_PATH: usize = 300;
 /// Characters of a message that is replied to and not shown itself.
+/// Of messages that were passed on, and of what only the platform knows.
+const MAX_FORWARDED: usize = 2_000;
 const MAX_QUOTE: usize = 200;
 /// Mentions and attachments named in one entry.
 const MAX_REMARKS: usize = 12;
@@ -128,7 +130,7 @@ fn remarks(row: &ChatRow) -> Vec<String> {
 
 fn remark(part: &Part, reply_is_shown: bool) -> Option<String> {
     match part {
-        Part::Text { .. } => None,
+        Part::Text { .. } | Part::Face { .. } => None,
         Part::Mention { id, name } => {
             let person = Person { id, nickname: name };
             Some(format!("mentions {}", shown(&person)))
@@ -140,6 +142,11 @@ fn remark(part: &Part, reply_is_shown: bool) -> Option<String> {
         }
         Part::Image { url } => Some(format!("image {}", place(url))),
         Part::Audio { url } => Some(format!("audio {}", place(url))),
+        Part::Video { url } => Some(format!("video {}", place(url))),
+        Part::Forward { .. } | Part::Other { .. } => {
+            let words = part.words().unwrap_or_default();
+            Some(quoted(&words, MAX_FORWARDED))
+        }
         Part::File { name, url } => Some(format!("file {} {}", quoted(name, MAX_NAME), place(url))),
     }
 }
@@ -169,7 +176,7 @@ fn text(parts: &[Part]) -> String {
     for part in parts {
         let (is_text, words) = match part {
             Part::Text { .. } => (true, part.words()),
-            Part::Mention { .. } => (false, part.words()),
+            Part::Mention { .. } | Part::Face { .. } => (false, part.words()),
             _ => continue,
         };
         let words = words.unwrap_or_default();

@@ -19,15 +19,18 @@ pub(crate) fn own_words(parts: &[Part]) -> Vec<String> {
     let own = parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(text.clone()),
         Part::Mention { id, name } => Some(format!("{id} {name}")),
-        Part::Reply { .. } | Part::Image { .. } | Part::Audio { .. } | Part::File { .. } => None,
+        _ => None,
     });
     own.collect()
 }
 
 fn holds_more(parts: &[Part]) -> bool {
-    parts
-        .iter()
-        .any(|part| !matches!(part, Part::Text { .. } | Part::Mention { .. }))
+    parts.iter().any(|part| {
+        !matches!(
+            part,
+            Part::Text { .. } | Part::Mention { .. } | Part::Face { .. }
+        )
+    })
 }
 
 impl TurnPlan {

@@ -220,10 +220,9 @@ fn shown(parts: &[Part]) -> String {
         Part::Image { url } => format!("[image {url}]"),
         Part::Audio { url } if url.starts_with("data:") => "[audio]".to_owned(),
         Part::Audio { url } => format!("[audio {url}]"),
+        Part::Video { .. } => "[video]".to_owned(),
         Part::File { name, .. } => format!("[file {name}]"),
-        Part::Text { .. } | Part::Mention { .. } | Part::Reply { .. } => {
-            part.words().unwrap_or_default().into_owned()
-        }
+        part => part.words().unwrap_or_default().into_owned(),
     });
     shown.collect::<Vec<_>>().join("\n")
 }

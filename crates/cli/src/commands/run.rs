@@ -205,8 +205,9 @@ pub fn part(part: &Part) -> String {
         Part::Text { text } => text.clone(),
         Part::Image { url } => format!("[image] {}", show::shortened(url, 60)),
         Part::Audio { url } => format!("[audio] {}", show::shortened(url, 60)),
+        Part::Video { url } => format!("[video] {}", show::shortened(url, 60)),
         Part::File { name, .. } => format!("[file] {name}"),
-        Part::Mention { .. } | Part::Reply { .. } => part.words().unwrap_or_default().into_owned(),
+        part => part.words().unwrap_or_default().into_owned(),
     }
 }
 
