@@ -7,15 +7,21 @@ mod trigger;
 pub use self::accept::Accepted;
 pub(crate) use self::trigger::TurnTrigger;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use callgate_contract::{ArrivalFacts, Mode, Part, Points, Principal, Role, SessionKey, Verdict};
-use callgate_store::{Incoming, LogRow, Reception};
+use callgate_contract::{
+    ArrivalFacts, Mode, Part, PlatformFacts, Points, Principal, Role, SessionKey, SessionType,
+    Verdict,
+};
+use callgate_store::{Incoming, LogRow, Reception, Sender};
 
 use crate::{
     Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, session::ClaimGuard,
     when::Wake,
 };
+
+/// In place of a row of the log.
+const NO_ROW: i64 = 0;
 
 /// What became of a message. It is in the log in any case.
 #[derive(Debug)]
@@ -47,6 +53,8 @@ pub struct Override {
     pub key: Option<String>,
     /// Zero where messages come one by one.
     pub debounce: Option<Duration>,
+    /// As the platform told it.
+    pub platform: Option<Arc<PlatformFacts>>,
 }
 
 /// A message that is on disk, and about which nothing has been done yet.
@@ -149,7 +157,7 @@ impl Agent {
         let obeyed = self.run_command(command, row, role, watch).await?;
         if obeyed && self.is_heard(&row.session, &row.parts) {
             let wake = self.wake(row).await?;
-            self.offer(row, role, wake, true).await;
+            self.offer(row, role, wake, true, None).await;
         }
         Ok(Arrived::Command)
     }
@@ -164,7 +172,9 @@ impl Agent {
     ) -> Result<Arrived, TurnError> {
         let watch = self.ending_with(overrule.key.as_deref(), &row.session, watch);
         let wish = self.sessions().wishes.wish(row, &overrule, &watch);
-        let settled = self.settle(row, role, offered).await;
+        let settled = self
+            .settle(row, role, offered, overrule.platform.clone())
+            .await;
         drop(wish);
         if let Some(done) = settled? {
             return Ok(done);
@@ -203,7 +213,7 @@ impl Agent {
     pub async fn answer_stored(&self, row: &LogRow, watch: Watch) -> Result<Arrived, TurnError> {
         let (role, claim) = (self.role_at_arrival(row), self.claim_row(row));
         let answered = async {
-            if let Some(done) = self.settle(row, role, false).await? {
+            if let Some(done) = self.settle(row, role, false, None).await? {
                 return Ok(done);
             }
             let key = self.store().keys().of_row(row.id).await?;
@@ -219,6 +229,7 @@ impl Agent {
         row: &LogRow,
         role: Role,
         offered: bool,
+        platform: Option<Arc<PlatformFacts>>,
     ) -> Result<Option<Arrived>, TurnError> {
         let wake = self.wake(row).await?;
         let wanted = wake.wanted;
@@ -229,7 +240,7 @@ impl Agent {
             return self.refuse(row, role, refusal, wanted).await.map(Some);
         }
         let verdict = if offered && !wake.barred {
-            let verdict = self.offer(row, role, wake, false).await;
+            let verdict = self.offer(row, role, wake, false, platform).await;
             self.sessions().wishes.answered(row.id).await;
             verdict
         } else {
@@ -263,7 +274,14 @@ impl Agent {
     }
 
     /// What the listeners say, one after the other: a message that one of them hides is nobody's.
-    async fn offer(&self, row: &LogRow, role: Role, wake: Wake, obeyed: bool) -> Verdict {
+    async fn offer(
+        &self,
+        row: &LogRow,
+        role: Role,
+        wake: Wake,
+        obeyed: bool,
+        platform: Option<Arc<PlatformFacts>>,
+    ) -> Verdict {
         let sender = row.sender.clone();
         let (user, name) = sender.map_or_else(Default::default, |sender| (sender.id, sender.name));
         let facts = ArrivalFacts {
@@ -280,6 +298,7 @@ impl Agent {
             prefix: wake.prefix,
             wanted: wake.wanted,
             obeyed,
+            platform,
         };
         let mut verdict = Verdict::Pass;
         for listener in self.listeners(Points::ARRIVED) {
@@ -289,6 +308,38 @@ impl Agent {
             }
         }
         verdict
+    }
+
+    /// Something that happened in a chat and is no message: plugins hear of it and nobody answers. It is
+    /// nowhere on record, since nothing depends on it.
+    pub fn notice(&self, session: SessionKey, sender: Sender, platform: Arc<PlatformFacts>) {
+        if self.listeners(Points::ARRIVED).next().is_none() {
+            return;
+        }
+        let principal = Principal::person(&session, sender.id.as_str());
+        let facts = ArrivalFacts {
+            row: NO_ROW,
+            role: self.role_of(&principal),
+            principal,
+            user: sender.id,
+            name: sender.name,
+            parts: Vec::new(),
+            message_id: None,
+            at: jiff::Timestamp::now().as_millisecond(),
+            mentioned: session.kind() == SessionType::FriendMessage,
+            prefix: None,
+            wanted: false,
+            obeyed: false,
+            session,
+            platform: Some(platform),
+        };
+        let agent = self.clone();
+        // A task: a handler may take as long as it likes.
+        tokio::spawn(async move {
+            for listener in agent.listeners(Points::ARRIVED) {
+                listener.arrived(&facts).await;
+            }
+        });
     }
 
     pub(crate) fn role_of(&self, principal: &Principal) -> Role {

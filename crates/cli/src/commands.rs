@@ -14,6 +14,7 @@ mod mcp;
 mod methods;
 mod model;
 mod persona;
+mod platform;
 mod plugin;
 mod prompt;
 mod rule;
@@ -56,6 +57,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Approval(approval) => approval::perform(&common, approval).await,
         Command::Rule(rule) => rule::perform(&common, rule).await,
         Command::Limit(limit) => limit::perform(&common, limit).await,
+        Command::Platform(platform) => platform::perform(&common, platform).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

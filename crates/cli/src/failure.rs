@@ -48,6 +48,7 @@ fn hint_text(hint: &Hint) -> String {
             Listing::Methods => "see them all with `callgate methods`",
             Listing::Models => "see the models with `callgate model list`",
             Listing::Personas => "see the personas with `callgate persona list`",
+            Listing::Platforms => "see the platforms with `callgate platform list`",
             Listing::Plugins => "see them all with `callgate plugin list`",
             Listing::Sessions => "see the sessions with `callgate session list`",
         }

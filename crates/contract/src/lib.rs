@@ -28,7 +28,9 @@ mod value;
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Surface};
 pub use delivery::{DeliveryError, Found, Piece, Receipt, Repetition};
 pub use limit::{InvalidLimit, Limit, Period};
-pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
+pub use listener::{
+    ArrivalFacts, Contribution, Listener, PlatformFacts, Points, TurnFacts, Verdict,
+};
 pub use media::media_type;
 pub use message::{Change, Forwarded, Message, Outbox, Part};
 pub use method::{

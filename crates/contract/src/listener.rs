@@ -7,7 +7,7 @@ mod points;
 use serde_json::{Map, Value as Json};
 
 pub use self::{
-    arrival::{ArrivalFacts, Verdict},
+    arrival::{ArrivalFacts, PlatformFacts, Verdict},
     points::Points,
 };
 use crate::{

@@ -18,6 +18,7 @@ mod models;
 mod operation;
 mod overview;
 mod personas;
+mod platforms;
 mod plugins;
 mod problem;
 mod route;
@@ -131,6 +132,7 @@ impl Api {
             events::routes,
             approvals::routes,
             limits::routes,
+            platforms::routes,
             rules::routes,
             personas::routes,
             capsules::routes,

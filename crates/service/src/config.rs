@@ -9,6 +9,7 @@ pub mod keys;
 mod limits;
 pub mod mcp;
 mod models;
+mod platforms;
 mod plugins;
 mod remote;
 mod rules;
@@ -43,6 +44,7 @@ pub use self::{
     database::Database,
     edit::Edit,
     models::{Entry, NewEntry},
+    platforms::{PlatformEntry, PlatformKind},
 };
 
 const FILE: &str = "callgate.toml";
@@ -50,6 +52,7 @@ const FILE: &str = "callgate.toml";
 const MCP: &str = "mcp";
 const RULE: &str = "rule";
 const LIMIT: &str = "limit";
+const PLATFORM: &str = "platform";
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -70,6 +73,7 @@ pub struct Config {
     pub mcp: Vec<Mcp>,
     pub rule: Vec<Rule>,
     pub limit: Vec<Limit>,
+    pub platform: Vec<PlatformEntry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -279,6 +283,10 @@ fn read_file(file: &Path) -> Result<Table, ServiceError> {
         }
         if section == LIMIT {
             limits::check(content, &name.to_string())?;
+            continue;
+        }
+        if section == PLATFORM {
+            platforms::check(content, &name.to_string())?;
             continue;
         }
         if section == RULE {

@@ -155,6 +155,7 @@ pub enum Listing {
     Methods,
     Models,
     Personas,
+    Platforms,
     Plugins,
     Sessions,
 }

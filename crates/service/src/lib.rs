@@ -18,6 +18,7 @@ mod metrics;
 mod operation;
 pub mod operations;
 pub mod packages;
+mod platforms;
 pub mod plugins;
 mod processes;
 mod quota;
@@ -45,6 +46,7 @@ pub use live::{
 pub use logs::{Level, LogLine, Logs};
 pub use metrics::{CountedSandbox, Gauges, Metrics};
 pub use operation::{NamedOperation, Operation, read as read_operation};
+pub use platforms::Platforms;
 pub use quota::{QuotaError, Quotas};
 pub use rates::Rates;
 pub use remote::Remote;

@@ -20,6 +20,7 @@ mod models;
 mod overview;
 mod page;
 mod personas;
+mod platforms;
 mod plugins;
 mod prompts;
 mod rows;
@@ -73,6 +74,7 @@ pub use personas::{
     DeletePersona, GetPersona, ImportPersonas, ImportedPersona, ListPersonas, PersonaView,
     PreviewPersona, SetPersona,
 };
+pub use platforms::{AddPlatform, ListPlatforms, PlatformView, RemovePlatform, TestPlatform};
 pub use plugins::{
     ConfigurePlugin, CreatePlugin, GetPlugin, GetPluginConfig, InstallPlugin, InstallResult,
     ListPluginLogs, ListPlugins, PluginCommand, PluginConfig, PluginError, PluginLine, PluginLogs,
@@ -168,6 +170,10 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<TestModel>(),
     NamedOperation::of::<ChangeModel>(),
     NamedOperation::of::<DeleteModel>(),
+    NamedOperation::of::<ListPlatforms>(),
+    NamedOperation::of::<AddPlatform>(),
+    NamedOperation::of::<RemovePlatform>(),
+    NamedOperation::of::<TestPlatform>(),
     NamedOperation::of::<ListPlugins>(),
     NamedOperation::of::<GetPlugin>(),
     NamedOperation::of::<SwitchPlugin>(),

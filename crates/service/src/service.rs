@@ -39,8 +39,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    CountedSandbox, ErrorCode, EventListener, Gauges, Hint, Jobs, Live, Logs, Metrics, Remote,
-    Requester, ServiceError,
+    CountedSandbox, ErrorCode, EventListener, Gauges, Hint, Jobs, Live, Logs, Metrics, Platforms,
+    Remote, Requester, ServiceError,
     config::{self, Config},
     operations::TurnSummaryLine,
     packages,
@@ -112,6 +112,7 @@ pub struct Service {
     plugin_host: Arc<PluginHost>,
     mcp_servers: McpServers,
     remote: Remote,
+    platforms: Platforms,
     /// The one way to what a URL from a stranger names: from where the operator lets pages be fetched,
     /// nowhere unless they said so.
     fetcher: Fetcher,
@@ -217,6 +218,7 @@ impl Service {
             plugin_host: Arc::new(plugin_host),
             mcp_servers,
             remote,
+            platforms: Platforms::default(),
             fetcher: Fetcher::new(settings.config.methods()?.fetch),
             jobs: Jobs::new(live.clone()),
             live,
@@ -280,6 +282,10 @@ impl Service {
 
     pub fn remote(&self) -> &Remote {
         &self.remote
+    }
+
+    pub fn platforms(&self) -> &Platforms {
+        &self.platforms
     }
 
     pub fn live(&self) -> &Arc<Live> {

@@ -320,6 +320,26 @@ impl Log<'_> {
         self.settle(&[id], update).await
     }
 
+    /// The same of a message that its sender took back, by the platform's own id. An answer that is under
+    /// way goes on.
+    pub async fn hide_message(
+        &self,
+        session: &SessionKey,
+        message_id: &str,
+    ) -> Result<(), StoreError> {
+        let (session, message_id) = (session.to_string(), message_id.to_owned());
+        self.0
+            .write(move |tx| {
+                tx.execute(
+                    "UPDATE log SET dismissed = 1, offered = 0, hidden = 1
+                     WHERE session = ?1 AND message_id = ?2",
+                    parameters![session, message_id],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
     /// Unanswered rows where a crash came between a message and its turn, oldest first.
     pub async fn left_unanswered(&self, by: LeftBy) -> Result<Vec<LogRow>, StoreError> {
         let select = concat!(

@@ -52,6 +52,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     };
     service.mcp_servers().start(false).await;
     load(&service);
+    service.platforms().follow(&service)?;
     let (stop, stopped) = watch::channel(());
     // Dropped at the end: what is still under way is on record.
     let mut tasks = JoinSet::new();
@@ -91,6 +92,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     }
     // No new connections; those that wait for an answer stay until it is there.
     drop(stop);
+    service.platforms().close();
     let grace = Duration::from_secs(config.serve.drain_seconds.into());
     let finished = async {
         finish_turns(&service).await;

@@ -1,5 +1,9 @@
 //! A message as listeners hear of it, and what they say is to become of it.
 
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
 use crate::{Part, Principal, Role, SessionKey};
 
 /// A message that is in the log.
@@ -27,6 +31,19 @@ pub struct ArrivalFacts {
     pub wanted: bool,
     /// It was a command of ours and is answered: it is heard of, and nothing more.
     pub obeyed: bool,
+    /// What its platform told beside it, while this process lives.
+    pub platform: Option<Arc<PlatformFacts>>,
+}
+
+/// A message or another event as its platform told it, for plugins that know the platform.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlatformFacts {
+    /// The platform's protocol, such as `onebot`.
+    pub kind: String,
+    /// The bot's own account there.
+    pub bot: String,
+    pub chat_name: Option<String>,
+    pub raw: Json,
 }
 
 /// What is to become of a message. Of several the strongest counts; the order here is from the

@@ -109,6 +109,7 @@ impl PluginListener {
             prefix: None,
             wanted: true,
             obeyed: false,
+            platform: None,
         })
     }
 }

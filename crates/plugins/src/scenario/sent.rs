@@ -65,6 +65,9 @@ fn shown(expected: &Json, part: &Part, root: &Path) -> Json {
         }
         Part::Mention { id, name } => ("At", 1, vec![("qq", id), ("name", name)]),
         Part::Reply { to, .. } => ("Reply", 1, vec![("id", to)]),
+        Part::Video { url } => ("Video", 1, vec![("file", url), ("url", url), ("path", url)]),
+        Part::Face { id, .. } => ("Face", 1, vec![("id", id)]),
+        Part::Forward { .. } | Part::Other { .. } => return json!(part.words()),
     };
     let wanted = expected[kind].as_object();
     let fields = fields.into_iter().enumerate();

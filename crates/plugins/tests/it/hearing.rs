@@ -27,6 +27,7 @@ fn said(text: &str) -> ArrivalFacts {
         prefix: None,
         wanted: true,
         obeyed: false,
+        platform: None,
     }
 }
 

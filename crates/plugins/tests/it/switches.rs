@@ -26,6 +26,7 @@ fn said(session: &SessionKey) -> ArrivalFacts {
         prefix: None,
         wanted: true,
         obeyed: false,
+        platform: None,
     }
 }
 

@@ -191,6 +191,7 @@ fn hint_text(hint: Hint) -> Option<String> {
             Listing::Methods => "methods",
             Listing::Models => "models",
             Listing::Personas => "personas",
+            Listing::Platforms => "platforms",
             Listing::Plugins => "plugins",
             Listing::Sessions => "sessions",
         }),

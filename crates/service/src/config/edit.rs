@@ -13,7 +13,7 @@ use toml_edit::{
     Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Written,
 };
 
-use super::NewEntry;
+use super::{NewEntry, PLATFORM, PlatformEntry};
 use crate::ServiceError;
 
 /// Marks a line that goes. No TOML holds it.
@@ -118,6 +118,30 @@ impl Edit {
         self.strike_out()
     }
 
+    /// Adds a platform behind everything else.
+    pub fn add_platform(&mut self, platform: &PlatformEntry) -> Result<(), ServiceError> {
+        self.holds_key |= platform.holds_secret();
+        let mut table = platform.table()?;
+        table.set_position(Some(END));
+        table.decor_mut().set_prefix(self.above_the_end());
+        let list = self.document.entry(PLATFORM);
+        let list = list.or_insert(ArrayOfTables::new().into());
+        match list.as_array_of_tables_mut() {
+            Some(list) => list.push(table),
+            None => return Err(self.unchangeable("[[platform]]")),
+        }
+        Ok(())
+    }
+
+    pub fn remove_platform(&mut self, id: &str) -> Result<(), ServiceError> {
+        let Some(platform) = self.platform(id) else {
+            return Err(self.unchangeable(&format!("platform '{id}'")));
+        };
+        platform.clear();
+        platform.decor_mut().set_suffix(GOES);
+        self.strike_out()
+    }
+
     /// At once: a reader finds the old text or the new one. Nothing that could not be read again.
     pub fn save(&self) -> Result<(), ServiceError> {
         let text = self.document.to_string();
@@ -174,9 +198,11 @@ impl Edit {
     }
 
     fn model(&mut self, id: &str) -> Option<&mut Table> {
-        let list = self.document.get_mut("models")?.get_mut("list")?;
-        let mut list = list.as_array_of_tables_mut()?.iter_mut();
-        list.find(|model| model.get("id").and_then(Item::as_str) == Some(id))
+        of_id(self.document.get_mut("models")?.get_mut("list")?, id)
+    }
+
+    fn platform(&mut self, id: &str) -> Option<&mut Table> {
+        of_id(self.document.get_mut(PLATFORM)?, id)
     }
 
     /// Takes out the marked lines. Comments above them stay, which removing what they hang on would
@@ -195,6 +221,12 @@ impl Edit {
         let error = format!("{what} stands in {name} in a way that cannot be changed here");
         ServiceError::refused(error, "change it there by hand")
     }
+}
+
+/// Of a list of tables.
+fn of_id<'a>(list: &'a mut Item, id: &str) -> Option<&'a mut Table> {
+    let mut list = list.as_array_of_tables_mut()?.iter_mut();
+    list.find(|table| table.get("id").and_then(Item::as_str) == Some(id))
 }
 
 fn unwritable(file: &Path, error: &std::io::Error) -> ServiceError {

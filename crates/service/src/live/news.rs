@@ -77,6 +77,7 @@ pub enum News {
     Plugins {},
     Models {},
     Rules {},
+    Platforms {},
     Log(LogLine),
 }
 
@@ -106,9 +107,11 @@ impl News {
             News::Approval(_) => Topic::Approvals,
             News::Run(_) => Topic::Runs,
             News::Job(_) => Topic::Jobs,
-            News::Clients {} | News::Plugins {} | News::Models {} | News::Rules {} => {
-                Topic::Changes
-            }
+            News::Clients {}
+            | News::Plugins {}
+            | News::Models {}
+            | News::Rules {}
+            | News::Platforms {} => Topic::Changes,
             News::Log(_) => Topic::Logs,
         }
     }

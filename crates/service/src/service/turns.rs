@@ -124,6 +124,7 @@ impl Service {
             role: (user == own).then(|| requester.role()),
             key: requester.key().map(str::to_owned),
             debounce: Some(Duration::ZERO),
+            platform: None,
         };
         let followed = observer.events.map(|hear| {
             let listening = self.live.listen(&session, hear.clone());

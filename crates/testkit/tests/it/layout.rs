@@ -11,12 +11,21 @@ const EDGES: &[(&str, &[&str])] = &[
     ("sandbox", &["contract"]),
     ("gate", &["contract", "store"]),
     ("builtins", &["contract", "store", "gate"]),
+    ("platforms", &["contract"]),
     ("plugins", &["contract", "store", "gate"]),
     ("agent", &["contract", "store", "gate"]),
     (
         "service",
         &[
-            "contract", "store", "gate", "builtins", "models", "sandbox", "plugins", "agent",
+            "contract",
+            "store",
+            "gate",
+            "builtins",
+            "models",
+            "sandbox",
+            "platforms",
+            "plugins",
+            "agent",
         ],
     ),
     // Below the service only for types that it speaks in.

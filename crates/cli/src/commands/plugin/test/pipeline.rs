@@ -52,6 +52,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
         role: None,
         key: None,
         debounce: Some(Duration::ZERO),
+        platform: None,
     };
     // A mutex, since messages leave from any task.
     let sent: Arc<Mutex<Vec<Vec<Part>>>> = Arc::default();

@@ -1,0 +1,219 @@
+//! `[[platform]]`: chats that Callgate is connected to. A token stands in the file or in a variable that is
+//! named there; it is never shown.
+
+use callgate_platforms::OneBotSettings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ServiceError;
+
+const HINT: &str = "docs/platforms.md shows how platforms are written down";
+/// Characters of one message; longer answers are several.
+const LONGEST: u32 = 1_500;
+/// Platforms of session keys that are taken.
+const OURS: [&str; 3] = ["cli", "api", "web"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlatformKind {
+    /// OneBot v11, as NapCat and Lagrange speak it.
+    Onebot,
+}
+
+/// A chat platform as the operator wrote it down.
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlatformEntry {
+    /// The platform of session keys: `qq` in `qq:GroupMessage:123`.
+    pub id: String,
+    pub kind: PlatformKind,
+    /// The address at which the platform's program connects to us, such as `127.0.0.1:6199`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listen: Option<String>,
+    /// Where we connect: `ws://…`, or `http://…` for actions alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What both sides show each other. It is never shown to anybody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The variable that holds the token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_env: Option<String>,
+    /// What webhooks are signed with, where that is not the token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// The only account that may connect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// Characters of one message; a longer answer is several messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_message: Option<u32>,
+}
+
+/// The rest may be a secret.
+impl std::fmt::Debug for PlatformEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("PlatformEntry").field(&self.id).finish()
+    }
+}
+
+/// Of the section as it stands in a file. What is given may hold secrets: only what is wrong with it is
+/// repeated.
+pub(super) fn check(content: &toml::Value, file: &str) -> Result<(), ServiceError> {
+    let entries: Result<Vec<PlatformEntry>, _> = content.clone().try_into();
+    let wrong =
+        |reason: &str| ServiceError::refused(format!("[[platform]] in {file}: {reason}"), HINT);
+    let entries = entries.map_err(|error| wrong(error.message()))?;
+    for (place, entry) in entries.iter().enumerate() {
+        entry.settings()?;
+        if entries.iter().take(place).any(|other| other.id == entry.id) {
+            return Err(wrong(&format!("there are two of the id '{}'", entry.id)));
+        }
+    }
+    Ok(())
+}
+
+impl PlatformEntry {
+    /// Everything that can be said about it before it is tried.
+    pub(crate) fn settings(&self) -> Result<OneBotSettings, ServiceError> {
+        let wrong = |reason: String| {
+            ServiceError::invalid(format!("platform '{}': {reason}", self.id), HINT)
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if self.id.is_empty() || self.id.len() > 32 || !self.id.chars().all(plain) {
+            return Err(wrong("an id has up to 32 letters, digits and _".to_owned()));
+        }
+        if OURS.contains(&self.id.as_str()) {
+            return Err(wrong(
+                "this id is Callgate's own: choose another".to_owned(),
+            ));
+        }
+        if self.listen.is_none() && self.url.is_none() {
+            return Err(wrong("give it listen, url or both".to_owned()));
+        }
+        let token = self.token().map_err(wrong)?;
+        if let Some(listen) = &self.listen {
+            let address: Result<std::net::SocketAddr, _> = listen.parse();
+            let address = address.map_err(|_| {
+                wrong(format!(
+                    "'{listen}' is no address: write it as 127.0.0.1:6199"
+                ))
+            })?;
+            if !address.ip().is_loopback() && token.is_none() {
+                let reason =
+                    "whoever can reach this address could speak as the bot: give it a token";
+                return Err(wrong(reason.to_owned()));
+            }
+        }
+        if let Some(url) = &self.url {
+            let known = ["ws://", "wss://", "http://", "https://"];
+            if !known.iter().any(|scheme| url.starts_with(scheme)) {
+                return Err(wrong(
+                    "url begins with ws://, wss://, http:// or https://".to_owned(),
+                ));
+            }
+            if url.starts_with("http") && self.listen.is_none() {
+                let reason = "over http:// events come by webhook: give it listen as well";
+                return Err(wrong(reason.to_owned()));
+            }
+        }
+        Ok(OneBotSettings {
+            id: self.id.clone(),
+            listen: self.listen.clone(),
+            url: self.url.clone(),
+            token,
+            secret: self.secret.clone().filter(|secret| !secret.is_empty()),
+            account: self.account.clone().filter(|account| !account.is_empty()),
+            longest: self.longest_message.unwrap_or(LONGEST).clamp(50, 100_000) as usize,
+        })
+    }
+
+    fn token(&self) -> Result<Option<String>, String> {
+        let token = match (&self.token, &self.token_env) {
+            (Some(_), Some(_)) => return Err("give it token or token_env, not both".to_owned()),
+            (Some(token), None) => Some(token.clone()),
+            (None, Some(name)) => {
+                let token = std::env::var(name);
+                Some(token.map_err(|_| format!("the variable {name} is not set"))?)
+            }
+            (None, None) => None,
+        };
+        Ok(token.filter(|token| !token.is_empty()))
+    }
+
+    pub(super) fn holds_secret(&self) -> bool {
+        self.token.is_some() || self.secret.is_some()
+    }
+
+    /// As it stands in a file.
+    pub(super) fn table(&self) -> Result<toml_edit::Table, ServiceError> {
+        let fields = toml::Table::try_from(self).map_err(ServiceError::internal)?;
+        let mut table = toml_edit::Table::new();
+        for (name, value) in fields {
+            let value: toml_edit::Value = match value {
+                toml::Value::Integer(number) => number.into(),
+                value => value.as_str().unwrap_or_default().into(),
+            };
+            table.insert(&name, value.into());
+        }
+        Ok(table)
+    }
+
+    /// Without what nobody may see.
+    pub(crate) fn shown(&self) -> Self {
+        PlatformEntry {
+            token: None,
+            secret: None,
+            url: self.url.as_ref().map(|url| {
+                let url = url.split('?').next().unwrap_or_default();
+                url.to_owned()
+            }),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, expected) in [
+            ("id = 'qq'\nkind = 'onebot'", "listen, url or both"),
+            (
+                "id = 'q q'\nkind = 'onebot'\nlisten = '127.0.0.1:1'",
+                "up to 32 letters",
+            ),
+            (
+                "id = 'cli'\nkind = 'onebot'\nlisten = '127.0.0.1:1'",
+                "Callgate's own",
+            ),
+            ("id = 'qq'\nkind = 'onebot'\nlisten = '6199'", "no address"),
+            (
+                "id = 'qq'\nkind = 'onebot'\nlisten = '0.0.0.0:6199'",
+                "give it a token",
+            ),
+            (
+                "id = 'qq'\nkind = 'onebot'\nurl = 'tcp://h'",
+                "begins with ws://",
+            ),
+            (
+                "id = 'qq'\nkind = 'onebot'\nurl = 'http://h'",
+                "listen as well",
+            ),
+            (
+                "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\ntoken_env = 'NONE_SUCH'",
+                "NONE_SUCH is not set",
+            ),
+        ] {
+            let entry: PlatformEntry = toml::from_str(text).unwrap();
+            let error = entry.settings().err().unwrap().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let text = "id = 'qq'\nkind = 'onebot'\nlisten = '127.0.0.1:1'\ntoken = 'shh'";
+        let entry: PlatformEntry = toml::from_str(text).unwrap();
+        assert!(entry.settings().is_ok());
+        assert!(!format!("{entry:?} {:?}", entry.shown()).contains("shh"));
+    }
+}

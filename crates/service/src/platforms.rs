@@ -1,0 +1,81 @@
+//! [`Platforms`]: the chats this process is connected to, and what they hand in.
+
+mod host;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use callgate_platforms::{OneBot, Platform, PlatformStatus};
+use parking_lot::RwLock;
+use tokio::task::AbortHandle;
+
+use self::host::PlatformHost;
+use crate::{Service, ServiceError, config::PlatformEntry};
+
+/// Clones share everything.
+#[derive(Clone, Default)]
+pub struct Platforms {
+    /// By id; none at all until a server runs. A lock, held for a look or a change.
+    running: Arc<RwLock<Option<BTreeMap<String, Running>>>>,
+}
+
+struct Running {
+    entry: PlatformEntry,
+    platform: Arc<dyn Platform>,
+    /// Of the task that keeps it connected.
+    task: AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Platforms {
+    pub fn of(&self, id: &str) -> Option<Arc<dyn Platform>> {
+        let running = self.running.read();
+        Some(running.as_ref()?.get(id)?.platform.clone())
+    }
+
+    pub fn status(&self, id: &str) -> Option<PlatformStatus> {
+        self.of(id).map(|platform| platform.status())
+    }
+
+    /// Does this process connect any?
+    pub(crate) fn is_open(&self) -> bool {
+        self.running.read().is_some()
+    }
+
+    /// Connects what the configuration has, as it has it now, and leaves what it no longer has.
+    pub fn follow(&self, service: &Service) -> Result<(), ServiceError> {
+        let entries = service.configured().platform.clone();
+        let mut running = self.running.write();
+        let running = running.get_or_insert_default();
+        running.retain(|_, it| entries.contains(&it.entry));
+        for entry in entries {
+            if running.contains_key(&entry.id) {
+                continue;
+            }
+            let host = Arc::new(PlatformHost::new(service.clone(), &entry));
+            let platform = OneBot::new(entry.settings()?, host);
+            let platform: Arc<dyn Platform> = Arc::new(platform.map_err(ServiceError::internal)?);
+            let connecting = platform.clone();
+            let task = tokio::spawn(async move { connecting.run().await }).abort_handle();
+            let id = entry.id.clone();
+            running.insert(
+                id,
+                Running {
+                    entry,
+                    platform,
+                    task,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    /// Nothing comes in any more.
+    pub fn close(&self) {
+        *self.running.write() = None;
+    }
+}

@@ -1,0 +1,199 @@
+//! [`PlatformHost`]: what a platform hands in, as a message that arrives like any other. Who speaks is the
+//! account on that platform and nobody else, whatever the message says.
+
+use std::sync::Arc;
+
+use callgate_agent::{Override, TurnEvent, Watch};
+use callgate_builtins::fetch::{FetchLimits, FetchPolicy, Fetcher, HostPattern};
+use callgate_contract::{BoxFuture, PlatformFacts, SessionKey};
+use callgate_platforms::{Event, EventKind, Host, MediaSource, NotStored};
+use callgate_store::{Incoming, Sender};
+use sha2::{Digest, Sha256};
+
+use crate::{Event as LiveEvent, Live, Service, ServiceError, config::PlatformEntry};
+
+/// Of one attachment.
+const LARGEST_FILE: usize = 32 << 20;
+
+pub(super) struct PlatformHost {
+    service: Service,
+    id: String,
+    /// Attachments lie wherever the platform keeps them, and never on this machine or its network.
+    fetcher: Fetcher,
+}
+
+impl PlatformHost {
+    pub(super) fn new(service: Service, entry: &PlatformEntry) -> Self {
+        let anywhere = FetchPolicy::new(vec![HostPattern::Any]);
+        let limits = FetchLimits {
+            body: LARGEST_FILE,
+            ..FetchLimits::default()
+        };
+        PlatformHost {
+            service,
+            id: entry.id.clone(),
+            fetcher: Fetcher::new(anywhere).limits(limits),
+        }
+    }
+
+    async fn take(&self, event: Event) -> Result<(), ServiceError> {
+        let agent = self.service.agent().await?;
+        let facts = Arc::new(PlatformFacts {
+            kind: "onebot".to_owned(),
+            bot: event.bot,
+            chat_name: event.chat_name,
+            raw: event.raw,
+        });
+        let sender = Sender {
+            id: event.sender.id,
+            name: event.sender.name,
+        };
+        match event.kind {
+            EventKind::Message {
+                id,
+                parts,
+                addressed,
+            } => {
+                let incoming = Incoming {
+                    session: event.session.clone(),
+                    sender,
+                    parts,
+                    message_id: id,
+                    hidden: false,
+                    mentioned: addressed,
+                };
+                let overrule = Override {
+                    platform: Some(facts),
+                    ..Override::default()
+                };
+                let watch = watch(self.service.live().clone(), event.session);
+                agent.accept(incoming, overrule, watch).await?.leave();
+            }
+            EventKind::Recall { message_id } => {
+                let log = self.service.store().log();
+                log.hide_message(&event.session, &message_id).await?;
+                agent.notice(event.session, sender, facts);
+            }
+            EventKind::Notice => agent.notice(event.session, sender, facts),
+        }
+        Ok(())
+    }
+
+    async fn keep(
+        &self,
+        session: &SessionKey,
+        name: &str,
+        source: MediaSource,
+    ) -> Result<String, String> {
+        let bytes = match source {
+            MediaSource::Bytes(bytes) => bytes,
+            MediaSource::Url(url) => {
+                let fetched = self.fetcher.bytes(&url).await;
+                fetched.map_err(|error| error.to_string())?
+            }
+        };
+        let name = file_name(name, &bytes);
+        let kept = self.service.upload_file(session, &name, &bytes).await;
+        kept.map(|file| file.path)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// Those who look at the session on the page see the turn as it goes.
+fn watch(live: Arc<Live>, session: SessionKey) -> Watch {
+    Watch::new(move |event: TurnEvent| live.tell(&session, LiveEvent::Turn(event)))
+}
+
+/// One that tells two files apart and says what it is; names come from strangers.
+fn file_name(name: &str, bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let digest: String = digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let name: String = name
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    let name: String = name.trim_matches(['.', '_']).chars().take(80).collect();
+    let ending = match callgate_contract::media_type(bytes) {
+        Some(_) if name.contains('.') => "",
+        Some("image/png") => ".png",
+        Some("image/jpeg") => ".jpg",
+        Some("image/gif") => ".gif",
+        Some("image/webp") => ".webp",
+        Some("audio/wav") => ".wav",
+        Some("audio/mpeg") => ".mp3",
+        Some("audio/ogg") => ".ogg",
+        _ => "",
+    };
+    format!("{digest}-{name}{ending}")
+}
+
+impl Host for PlatformHost {
+    fn receive(&self, event: Event) -> BoxFuture<'_, Result<(), NotStored>> {
+        Box::pin(async move {
+            let taken = self.take(event).await;
+            taken.map_err(|error| NotStored {
+                is_temporary: error.is_temporary(),
+                reason: error.to_string(),
+            })
+        })
+    }
+
+    fn connected(&self) {
+        let (service, id) = (self.service.clone(), self.id.clone());
+        // A task: whoever connected goes on reading, which answers to what is sent need.
+        tokio::spawn(async move {
+            let delivered = async {
+                let agent = service.agent().await?;
+                agent
+                    .deliver_platform(&id)
+                    .await
+                    .map_err(ServiceError::from)
+            };
+            if let Err(error) = delivered.await {
+                tracing::warn!(platform = id, %error, "cannot deliver yet");
+            }
+        });
+    }
+
+    fn keep<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        source: MediaSource,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(self.keep(session, name, source))
+    }
+
+    fn read<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let Some(name) = path.strip_prefix("/app/") else {
+                return Err(format!("'{path}' is no file of this chat"));
+            };
+            let read = self.service.read_file(session, name).await;
+            read.map_err(|error| error.to_string())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn a_name_is_never_a_path() {
+        let name = file_name("../../etc/pass wd", b"x");
+        assert!(name.ends_with("-etc_pass_wd"), "{name}");
+        assert!(file_name("图.png", b"\x89PNG\r\n\x1a\n").ends_with("-图.png"));
+        assert!(file_name("image", b"\xff\xd8\xff").ends_with("-image.jpg"));
+        assert_ne!(file_name("a", b"x"), file_name("a", b"y"));
+    }
+}
