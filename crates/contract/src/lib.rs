@@ -3,6 +3,7 @@
 
 mod caller;
 pub mod codec;
+mod delivery;
 pub mod frame;
 mod limit;
 mod listener;
@@ -25,10 +26,11 @@ mod turn;
 mod value;
 
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Surface};
+pub use delivery::{DeliveryError, Found, Outbox, Piece, Receipt, Repetition};
 pub use limit::{InvalidLimit, Limit, Period};
 pub use listener::{ArrivalFacts, Contribution, Listener, Points, TurnFacts, Verdict};
 pub use media::media_type;
-pub use message::{Change, Message, Outbox, Part};
+pub use message::{Change, Message, Part};
 pub use method::{
     Arguments, Binding, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo,
     Origin, Reply,

@@ -1,7 +1,7 @@
 //! How others ask something of a session: for a turn, for a delivery, to take up what was left.
 
 use callgate_contract::{JournalId, SessionKey};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task::JoinSet};
 use tracing::Span;
 
 use super::event::{SessionAction, SessionEvent};
@@ -68,6 +68,20 @@ impl Agent {
         self.perform_all(&session, actions);
         // Untold where the process ends.
         let _ = told.await;
+    }
+
+    /// The same of every session of a platform in which anything waits: it can be reached again.
+    pub async fn deliver_platform(&self, platform: &str) -> Result<(), TurnError> {
+        let mut delivering = JoinSet::new();
+        for session in self.store().outbox().sessions().await? {
+            if session.platform() == platform {
+                let agent = self.clone();
+                // Side by side: one chat that takes long holds up no other.
+                delivering.spawn(async move { agent.deliver(&session).await });
+            }
+        }
+        while delivering.join_next().await.is_some() {}
+        Ok(())
     }
 
     /// Has what the session was left with taken up; returns when all of it has come to its end.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{Live, remote::Outlet};
-use callgate_contract::{BoxFuture, Message, Outbox, SessionKey};
+use callgate_contract::{BoxFuture, DeliveryError, Outbox, Piece, Receipt, Repetition, SessionKey};
 
 pub(super) struct Outlets {
     pub(super) live: Arc<Live>,
@@ -34,22 +34,25 @@ impl Outlets {
 }
 
 impl Outbox for Outlets {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
         Box::pin(async move {
-            let heard = self.live.deliver(id, message).await;
-            match self.destination(&message.session) {
+            let heard = self.live.deliver(piece).await;
+            match self.destination(piece.session) {
                 // Either will do: a page may show the session while the client is away.
-                Destination::Client => self.remote.deliver(id, message).await.or(heard),
+                Destination::Client => self.remote.deliver(piece).await.or(heard),
                 Destination::Terminal => heard,
-                Destination::Reader => Ok(()),
+                Destination::Reader => Ok(Receipt::default()),
             }
         })
     }
 
     /// Whoever reads over HTTP knows a message by its id; a remote client does not, nor does the next
     /// command at the terminal, which would show it as its own answer.
-    fn may_repeat(&self, session: &SessionKey) -> bool {
-        matches!(self.destination(session), Destination::Reader)
+    fn repetition(&self, session: &SessionKey) -> Repetition {
+        match self.destination(session) {
+            Destination::Client | Destination::Terminal => Repetition::Recognized,
+            Destination::Reader => Repetition::Harmless,
+        }
     }
 }
 
