@@ -106,7 +106,7 @@ impl LiveSession {
 
     fn step(&self, event: SessionEvent) -> Vec<SessionAction> {
         let mut core = self.core.lock();
-        if let SessionEvent::Delivered { .. } = event {
+        if let SessionEvent::Delivered(_) = event {
             let (now, after) = &mut core.delivered;
             for waiting in std::mem::replace(now, std::mem::take(after)) {
                 // Whoever waited may have left.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{Part, SessionKey};
+use crate::{BoxFuture, Message, Part, SessionKey};
 
 /// One message as a platform is told it: an outbox row, or a piece of one that was too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,4 +63,23 @@ pub enum Found {
     Missing,
     /// The platform cannot tell.
     Unknown,
+}
+
+/// Where messages leave: a platform, a terminal, a test.
+pub trait Outbox: Send + Sync {
+    fn repetition(&self, _: &SessionKey) -> Repetition {
+        Repetition::Recognized
+    }
+
+    /// The message as pieces that the destination takes. Once one was delivered it stays with these.
+    fn pieces(&self, message: &Message) -> Vec<Vec<Part>> {
+        vec![message.parts.clone()]
+    }
+
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>>;
+
+    /// Asked only where a repetition is harmful: the process ended while the piece was on its way.
+    fn look_for<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Found> {
+        Box::pin(std::future::ready(Found::Unknown))
+    }
 }

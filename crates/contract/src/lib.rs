@@ -26,13 +26,13 @@ mod turn;
 mod value;
 
 pub use caller::{Allowed, Budget, BudgetSpent, Caller, Grant, JournalId, Payer, Surface};
-pub use delivery::{DeliveryError, Found, Piece, Receipt, Repetition};
+pub use delivery::{DeliveryError, Found, Outbox, Piece, Receipt, Repetition};
 pub use limit::{InvalidLimit, Limit, Period};
 pub use listener::{
     ArrivalFacts, Contribution, Listener, PlatformFacts, Points, TurnFacts, Verdict,
 };
 pub use media::media_type;
-pub use message::{Change, Forwarded, Message, Outbox, Part};
+pub use message::{Change, Forwarded, Message, Part};
 pub use method::{
     Arguments, Binding, CallContext, Effect, Exposure, Kind, Method, MethodError, MethodInfo,
     Origin, Reply,

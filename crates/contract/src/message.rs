@@ -1,4 +1,4 @@
-//! Messages and their parts, the row changes a method may ask for, and where messages leave.
+//! Messages and their parts, and the row changes a method may ask for.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use uuid::Uuid;
 
-use crate::{BoxFuture, Principal, Provenance, Role, SessionKey};
+use crate::{Principal, Provenance, Role, SessionKey};
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -180,16 +180,4 @@ pub enum Change {
         session: SessionKey,
         id: Uuid,
     },
-}
-
-/// Where messages leave: a platform, a terminal, a test. Delivery may be repeated after a crash,
-/// always with the same `id`.
-pub trait Outbox: Send + Sync {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>>;
-
-    /// Does a message that is delivered twice under one id do no harm there? Then a crash just after
-    /// its delivery may repeat it, and marking it costs less.
-    fn may_repeat(&self, _: &SessionKey) -> bool {
-        false
-    }
 }

@@ -13,7 +13,7 @@ use std::{
 };
 
 use callgate_agent::TurnEvent;
-use callgate_contract::{BoxFuture, Message, Outbox, SessionKey};
+use callgate_contract::{BoxFuture, DeliveryError, Message, Outbox, Piece, Receipt, SessionKey};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -301,12 +301,15 @@ impl Drop for EventSubscription {
 }
 
 impl Outbox for Live {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
         let mut told = self.told.lock();
-        let event = Event::Message(message.clone());
-        let session = Some(&message.session);
+        let event = Event::Message(Message {
+            session: piece.session.clone(),
+            parts: piece.parts.to_vec(),
+        });
+        let session = Some(piece.session);
         let envelope = EventEnvelope {
-            id: Some(id),
+            id: Some(piece.id),
             ..EventEnvelope::new(session, AnyEvent::OfSession(event.clone()))
         };
         self.spread(&mut told, Topic::Turns, envelope);
@@ -315,17 +318,15 @@ impl Outbox for Live {
             wish.topics.contain(Topic::Turns) && chosen.is_none_or(|it| Some(it) == session)
         };
         let mut heard = told.readers.iter().any(reads);
-        for ear in told
-            .ears
-            .iter()
-            .filter(|ear| ear.session == message.session)
-        {
+        for ear in told.ears.iter().filter(|ear| ear.session == *piece.session) {
             heard |= (ear.hear)(event.clone());
         }
         let answer = if heard {
-            Ok(())
+            Ok(Receipt::default())
         } else {
-            Err("nobody listens to this session now".to_owned())
+            Err(DeliveryError::Unreachable {
+                reason: "nobody listens to this session now".to_owned(),
+            })
         };
         Box::pin(std::future::ready(answer))
     }
@@ -428,20 +429,24 @@ mod tests {
     #[tokio::test]
     async fn a_message_is_delivered_where_somebody_hears_it() {
         let live = Arc::new(Live::default());
-        let message = Message {
-            session: session("a"),
-            parts: vec![Part::text("hello")],
+        let (here, parts) = (session("a"), [Part::text("hello")]);
+        let message = |id| Piece {
+            id,
+            number: 1,
+            session: &here,
+            parts: &parts,
+            queued_at: 0,
         };
-        assert!(live.deliver(1, &message).await.is_err());
+        assert!(live.deliver(message(1)).await.is_err());
         let elsewhere = live.listen(&session("b"), Arc::new(|_| true));
-        assert!(live.deliver(1, &message).await.is_err());
+        assert!(live.deliver(message(1)).await.is_err());
         drop(elsewhere);
-        let here = live.listen(&session("a"), Arc::new(|_| true));
-        assert!(live.deliver(1, &message).await.is_ok());
-        drop(here);
-        assert!(live.deliver(1, &message).await.is_err());
+        let listening = live.listen(&here, Arc::new(|_| true));
+        assert!(live.deliver(message(1)).await.is_ok());
+        drop(listening);
+        assert!(live.deliver(message(1)).await.is_err());
         let mut reader = live.subscribe(of("a"), None);
-        assert!(live.deliver(7, &message).await.is_ok());
+        assert!(live.deliver(message(7)).await.is_ok());
         let Ok(StreamEvent::Event { text, .. }) = reader.0.try_recv() else {
             panic!("nothing was heard");
         };

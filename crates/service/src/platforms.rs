@@ -14,6 +14,8 @@ use crate::{Service, ServiceError, config::PlatformEntry};
 /// Clones share everything.
 #[derive(Clone, Default)]
 pub struct Platforms {
+    /// What the configuration names, whether this process connects it or not. A lock, held for a look.
+    known: Arc<RwLock<Vec<String>>>,
     /// By id; none at all until a server runs. A lock, held for a look or a change.
     running: Arc<RwLock<Option<BTreeMap<String, Running>>>>,
 }
@@ -32,6 +34,13 @@ impl Drop for Running {
 }
 
 impl Platforms {
+    /// None of which is connected yet.
+    pub(crate) fn knowing(entries: &[PlatformEntry]) -> Self {
+        let platforms = Platforms::default();
+        platforms.know(entries);
+        platforms
+    }
+
     pub fn of(&self, id: &str) -> Option<Arc<dyn Platform>> {
         let running = self.running.read();
         Some(running.as_ref()?.get(id)?.platform.clone())
@@ -39,6 +48,15 @@ impl Platforms {
 
     pub fn status(&self, id: &str) -> Option<PlatformStatus> {
         self.of(id).map(|platform| platform.status())
+    }
+
+    /// Does the configuration name it?
+    pub(crate) fn is_known(&self, id: &str) -> bool {
+        self.known.read().iter().any(|known| known == id)
+    }
+
+    pub(crate) fn know(&self, entries: &[PlatformEntry]) {
+        *self.known.write() = entries.iter().map(|entry| entry.id.clone()).collect();
     }
 
     /// Does this process connect any?

@@ -218,7 +218,7 @@ impl Service {
             plugin_host: Arc::new(plugin_host),
             mcp_servers,
             remote,
-            platforms: Platforms::default(),
+            platforms: Platforms::knowing(&settings.config.platform),
             fetcher: Fetcher::new(settings.config.methods()?.fetch),
             jobs: Jobs::new(live.clone()),
             live,

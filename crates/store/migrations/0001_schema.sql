@@ -92,10 +92,29 @@ CREATE TABLE outbox (
     parts TEXT NOT NULL,
     queued_at BIGINT NOT NULL,
     -- The instance that hands it over.
-    claimed_by {bytes}
+    claimed_by {bytes},
+    -- Its row of the log; NULL where that does not have it.
+    log BIGINT,
+    -- A JSON array of the pieces that it is sent in; NULL for one, and until the first is sent.
+    pieces TEXT,
+    -- So many of them were delivered.
+    done BIGINT NOT NULL DEFAULT 0,
+    -- 1: the next one may have been sent, where doing so twice would do harm.
+    intended BIGINT NOT NULL DEFAULT 0,
+    -- 'queued'; for the operator to settle, 'unknown' (whether it was sent) or 'failed', and why.
+    state TEXT NOT NULL DEFAULT 'queued',
+    reason {bytes}
 );
 
-CREATE INDEX outbox_by_session ON outbox (session, id);
+CREATE INDEX outbox_by_session ON outbox (session, id) WHERE state = 'queued';
+
+-- What platforms call the messages that they have taken. They go with the log's row.
+CREATE TABLE receipt (
+    session TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    log BIGINT NOT NULL,
+    PRIMARY KEY (session, message_id)
+) {compact};
 
 CREATE TABLE conversation (
     id {bytes} NOT NULL PRIMARY KEY,

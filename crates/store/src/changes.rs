@@ -18,8 +18,8 @@ pub(crate) fn apply(
         match change {
             Change::Send { message } => {
                 let (session, parts) = (&message.session, &message.parts);
-                log::append(tx, by, session, (LogRole::Assistant, None), parts)?;
-                outbox::queue(tx, message, holder)?;
+                let row = log::append(tx, by, session, (LogRole::Assistant, None), parts)?;
+                outbox::queue(tx, message, Some(row), holder)?;
             }
             Change::Remember {
                 session,

@@ -22,7 +22,9 @@ pub const CRASH_POINTS: &[&str] = &[
     "turn.after_finish",
     "timer.before_fire_commit",
     "timer.after_fire",
+    "outbox.after_intent",
     "outbox.after_delivery",
+    "outbox.after_receipt",
     "files.before_rename",
     "files.after_rename",
 ];

@@ -16,6 +16,7 @@ use crate::{
     journal::Buffer,
     keys::{Handles, Uses},
     leftovers::FoundOpen,
+    outbox::HeldSessions,
     postgres::Postgres,
     row,
     settings::SettingsCache,
@@ -32,6 +33,7 @@ pub(crate) struct Database {
     pub(crate) arrivals: Arrivals,
     /// Of messages put on their way, by session.
     pub(crate) queued: Arrivals,
+    pub(crate) held: HeldSessions,
     pub(crate) settings: SettingsCache,
     pub(crate) shared: KnownPlaces,
     pub(crate) instance: Instance,

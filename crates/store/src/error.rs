@@ -52,6 +52,8 @@ pub enum StoreError {
     UnknownRule(i64),
     #[error("no limit {0}")]
     UnknownLimit(i64),
+    #[error("no message {0} is on its way")]
+    UnknownMessage(i64),
     #[error("no key '{0}'")]
     UnknownKey(String),
     #[error("no client '{0}' has asked to be let in")]

@@ -80,7 +80,7 @@ pub use limits::{CountedMessages, Limits, StoredLimit, UseOf, Used};
 pub use log::{Arrival, Incoming, Log, LogQuery, LogRole, LogRow, Reception, Sender, Speaker};
 pub use notes::{MAX_NOTE_NAME, MAX_NOTE_TEXT, Note, Notes};
 pub use open::{Durability, StoreOptions};
-pub use outbox::{Deliveries, Pending, QueuedMessages};
+pub use outbox::{Deliveries, DeliveryState, Pending, QueuedMessages, Undelivered};
 pub use owner::{Handler, Held, Owner, OwnerError};
 pub use personas::{MAX_PERSONA_NAME, NO_PERSONA, NewPersona, Persona, PersonaUpdate, Personas};
 pub use plugin_data::{DataKey, DataRow, MAX_DATA_NAME, PluginData};

@@ -100,6 +100,7 @@ impl Store {
             buffer: Arc::default(),
             arrivals: Default::default(),
             queued: Default::default(),
+            held: Default::default(),
             settings: Default::default(),
             shared: Default::default(),
             instance: Instance::at(&options.data, options.term)?,

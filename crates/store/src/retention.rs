@@ -20,7 +20,7 @@ pub struct Retention {
     pub turns_since: Option<Timestamp>,
     /// What models were asked for and what it cost.
     pub spending_since: Option<Timestamp>,
-    /// Messages that nobody came for; the log has their words.
+    /// Messages that nobody came for, or that nobody settled; the log has their words.
     pub outbox_since: Option<Timestamp>,
 }
 
@@ -33,6 +33,8 @@ const DONE: &str = "NOT (turn IS NULL AND (offered = 1
 const TOO_MUCH: &str = "SELECT id FROM (
         SELECT id, CAST(SUM(length(parts)) OVER (ORDER BY id DESC) AS BIGINT) AS total FROM log) AS sizes
     WHERE total > ?1 ORDER BY id DESC LIMIT 1";
+const OLD_RECEIPTS: &str = "DELETE FROM receipt
+    WHERE NOT EXISTS (SELECT 1 FROM log WHERE log.id = receipt.log)";
 /// Those that newer ones share words with go later, and so do those from which others began.
 const OLD_TURNS: &str = "DELETE FROM turn WHERE id <= ?1 AND stop IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM model_request
@@ -74,6 +76,9 @@ fn forget(tx: &mut dyn Tx, retention: Retention) -> Result<u64, StoreError> {
     {
         let old = format!("DELETE FROM log WHERE id <= ?1 AND {DONE}");
         gone += tx.execute(&old, parameters![newest])?;
+    }
+    if retention.log_since.is_some() || retention.log_bytes.is_some() {
+        gone += tx.execute(OLD_RECEIPTS, &[])?;
     }
     if let Some(since) = retention.turns_since {
         let newest = journal::first_id(since);

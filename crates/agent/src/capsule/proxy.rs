@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    BoxFuture, CallContext, Method, MethodError, MethodInfo, Model, ModelError, ModelRequest,
-    ModelStream, Outbox, Reply, Value,
+    BoxFuture, CallContext, DeliveryError, Method, MethodError, MethodInfo, Model, ModelError,
+    ModelRequest, ModelStream, Outbox, Piece, Receipt, Reply, Value,
 };
 use callgate_gate::Gate;
 
@@ -56,11 +56,7 @@ impl Model for NoModel {
 pub(super) struct Nowhere;
 
 impl Outbox for Nowhere {
-    fn deliver<'a>(
-        &'a self,
-        _id: i64,
-        _message: &'a callgate_contract::Message,
-    ) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(std::future::ready(Ok(())))
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }

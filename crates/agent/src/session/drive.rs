@@ -11,7 +11,9 @@ use tracing::Instrument;
 
 use super::{
     ClaimGuard, LiveSession,
-    event::{Claim, Leftovers, Pause, SessionAction, SessionEvent, Ticket},
+    event::{
+        Claim, Delivered, DeliveryPause, Leftovers, Pause, SessionAction, SessionEvent, Ticket,
+    },
     request::Request,
 };
 use crate::{Agent, Arrived, TurnError, agent::WeakAgent};
@@ -74,9 +76,7 @@ impl Agent {
                 self.take_up_row(session, row).await;
                 return None;
             }
-            SessionAction::Deliver => SessionEvent::Delivered {
-                failed: !self.deliver_now(session).await,
-            },
+            SessionAction::Deliver => SessionEvent::Delivered(self.deliver_now(session).await),
             SessionAction::DeliverLater(_) => SessionEvent::DeliveryDue,
             SessionAction::Settled => {
                 let mut core = session.core.lock();
@@ -213,23 +213,24 @@ impl Agent {
         }
     }
 
-    /// False if the store failed.
-    async fn deliver_now(&self, session: &LiveSession) -> bool {
-        let delivered = self
-            .store()
-            .outbox()
-            .deliver_pending(Some(&session.key), self.outbox())
-            .await;
-        match &delivered {
-            Ok(deliveries) if !deliveries.failed.is_empty() => {
-                tracing::info!(session = %session.key, failed = deliveries.failed.len(), "messages kept in the outbox; no recipient");
-            }
-            Ok(_) => {}
+    async fn deliver_now(&self, session: &LiveSession) -> Delivered {
+        let outbox = self.store().outbox();
+        let delivering = outbox.deliver_pending(Some(&session.key), self.outbox());
+        let deliveries = match delivering.await {
+            Ok(deliveries) => deliveries,
             Err(error) => {
                 tracing::warn!(session = %session.key, %error, "could not read or write the outbox; retrying");
+                return Delivered::Failed;
             }
+        };
+        for (id, reason) in &deliveries.failed {
+            tracing::info!(session = %session.key, id, reason, "message kept in the outbox");
         }
-        delivered.is_ok()
+        for (id, reason) in &deliveries.given_up {
+            tracing::warn!(session = %session.key, id, reason, "message not delivered; see callgate outbox");
+        }
+        let limited = deliveries.again_after;
+        limited.map_or(Delivered::Done, Delivered::Limited)
     }
 }
 
@@ -267,7 +268,7 @@ impl Drop for Performing<'_> {
             | Some(
                 SessionAction::TakeUp(_) | SessionAction::TurnAway(_) | SessionAction::Settled,
             ) => return,
-            Some(SessionAction::Deliver) => SessionEvent::Delivered { failed: true },
+            Some(SessionAction::Deliver) => SessionEvent::Delivered(Delivered::Failed),
             Some(SessionAction::DeliverLater(_)) => SessionEvent::DeliveryDue,
             Some(SessionAction::Pause(_)) => SessionEvent::PauseEnded,
             Some(SessionAction::GiveUpLease) => SessionEvent::LeaseGivenUp,
@@ -281,9 +282,11 @@ async fn perform_from(agent: WeakAgent, session: Arc<LiveSession>, mut action: S
     loop {
         match action {
             SessionAction::Pause(Pause::Denied(times)) => sleep(grown(DENIED, times)).await,
-            SessionAction::Pause(Pause::Failed(times)) | SessionAction::DeliverLater(times) => {
+            SessionAction::Pause(Pause::Failed(times))
+            | SessionAction::DeliverLater(DeliveryPause::Failed(times)) => {
                 sleep(grown(FAILED, times.saturating_sub(1))).await;
             }
+            SessionAction::DeliverLater(DeliveryPause::Limited(after)) => sleep(after).await,
             _ => {}
         }
         // Not held while pausing: who has forgotten the agent is not kept from ending.

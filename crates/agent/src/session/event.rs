@@ -1,6 +1,8 @@
 //! What happens in a session and what is to be done about it: [`SessionEvent`] and [`SessionAction`].
 //! Between them stands whoever performs actions; what decides is [`super::state::SessionState`].
 
+use std::time::Duration;
+
 use callgate_contract::JournalId;
 
 /// A request for a turn, by its number.
@@ -46,11 +48,20 @@ pub(crate) enum SessionEvent {
     CannotResume(String),
     PauseEnded,
     DeliveryWanted,
-    Delivered {
-        failed: bool,
-    },
-    /// The pause after a delivery that failed is over.
+    Delivered(Delivered),
+    /// The pause after a delivery is over.
     DeliveryDue,
+}
+
+/// How a delivery ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    /// What is left waits for somebody to come.
+    Done,
+    /// The same, until a platform's rate limit ends.
+    Limited(Duration),
+    /// The store failed.
+    Failed,
 }
 
 /// What is on record and has not come to its end, each oldest first.
@@ -80,10 +91,17 @@ pub(crate) enum SessionAction {
     /// Do what is to be done about a message that was stored and no more.
     TakeUp(i64),
     Deliver,
-    /// Pause, then deliver; so often it has failed in a row.
-    DeliverLater(u32),
+    /// Pause, then deliver.
+    DeliverLater(DeliveryPause),
     /// Everything that was left has come to its end.
     Settled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeliveryPause {
+    /// So often it has failed in a row.
+    Failed(u32),
+    Limited(Duration),
 }
 
 /// How often it was tried before: the pause grows with it.

@@ -7,7 +7,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use callgate_contract::JournalId;
 
-use super::event::{Claim, Leftovers, Pause, SessionAction, SessionEvent, Ticket};
+use super::event::{
+    Claim, Delivered, DeliveryPause, Leftovers, Pause, SessionAction, SessionEvent, Ticket,
+};
 
 #[derive(Default)]
 pub(crate) struct SessionState {
@@ -123,7 +125,7 @@ impl SessionState {
                 actions.push(self.release());
             }
             SessionEvent::DeliveryWanted => actions.extend(self.deliver()),
-            SessionEvent::Delivered { failed } => actions.extend(self.delivered(failed)),
+            SessionEvent::Delivered(how) => actions.extend(self.delivered(how)),
             SessionEvent::DeliveryDue => {
                 self.delivery.is_due_later = false;
                 actions.extend(self.deliver());
@@ -301,17 +303,23 @@ impl SessionState {
         Some(SessionAction::Deliver)
     }
 
-    fn delivered(&mut self, failed: bool) -> Option<SessionAction> {
+    fn delivered(&mut self, how: Delivered) -> Option<SessionAction> {
         let delivery = &mut self.delivery;
         delivery.is_going = false;
-        delivery.failures = if failed { delivery.failures + 1 } else { 0 };
+        delivery.failures = match how {
+            Delivered::Failed => delivery.failures + 1,
+            Delivered::Done | Delivered::Limited(_) => 0,
+        };
         if std::mem::take(&mut delivery.again) {
             return self.deliver();
         }
-        if !failed || std::mem::replace(&mut delivery.is_due_later, true) {
-            return None;
-        }
-        Some(SessionAction::DeliverLater(delivery.failures))
+        let pause = match how {
+            Delivered::Done => return None,
+            Delivered::Limited(after) => DeliveryPause::Limited(after),
+            Delivered::Failed => DeliveryPause::Failed(delivery.failures),
+        };
+        let is_due = std::mem::replace(&mut delivery.is_due_later, true);
+        (!is_due).then_some(SessionAction::DeliverLater(pause))
     }
 }
 

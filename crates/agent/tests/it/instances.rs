@@ -9,8 +9,8 @@ use std::{
 
 use callgate_agent::{Agent, Arrived, Override, Sessions, Watch, Wiring};
 use callgate_contract::{
-    BoxFuture, Message, Mode, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,
-    ModelStream, Models, NamedModel, Outbox, Part, SessionKey,
+    BoxFuture, DeliveryError, Mode, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,
+    ModelStream, Models, NamedModel, Outbox, Part, Piece, Receipt, SessionKey,
 };
 use callgate_store::{Incoming, LogRole, Sender, Store};
 use callgate_testkit::Home;
@@ -74,15 +74,15 @@ impl Model for Slow {
 struct Together(Arc<World>);
 
 impl Outbox for Together {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;
             self.0
                 .sent
                 .lock()
                 .unwrap()
-                .push((id, message.session.clone()));
-            Ok(())
+                .push((piece.id, piece.session.clone()));
+            Ok(Receipt::default())
         })
     }
 }

@@ -10,8 +10,9 @@ use callgate_agent::{
     Agent, Arrived, Coder, Override, Sessions, TurnEvent, TurnReport, Watch, Wiring, tokens,
 };
 use callgate_contract::{
-    BoxFuture, Effect, Kind, Message, MethodError, Mode, Model, ModelError, ModelEvent,
-    ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, SessionKey,
+    BoxFuture, DeliveryError, Effect, Kind, MethodError, Mode, Model, ModelError, ModelEvent,
+    ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Piece, Receipt,
+    SessionKey,
 };
 use callgate_gate::{Call, Function, Gate, method};
 use callgate_store::{Incoming, Sender, Store};
@@ -72,11 +73,11 @@ impl Model for Echo {
 struct BySession(Mutex<HashMap<SessionKey, Vec<String>>>);
 
 impl Outbox for BySession {
-    fn deliver<'a>(&'a self, _: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
         let mut sent = self.0.lock().unwrap();
-        let to = sent.entry(message.session.clone()).or_default();
-        to.push(words(&message.parts));
-        Box::pin(std::future::ready(Ok(())))
+        let to = sent.entry(piece.session.clone()).or_default();
+        to.push(words(piece.parts));
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

@@ -27,6 +27,7 @@ const ELSEWHERE: &[&str] = &[
     "journal.after_flush",
     "timer.before_fire_commit",
     "timer.after_fire",
+    "outbox.after_intent",
 ];
 const RUNS: &[&str] = &[
     "journal.after_begin",

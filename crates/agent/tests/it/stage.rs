@@ -14,9 +14,9 @@ use callgate_agent::{
     Administrator, Agent, AgentSettings, Arrived, Override, Sessions, Watch, Wiring,
 };
 use callgate_contract::{
-    Accepts, BoxFuture, CallArguments, FinishReason, Listener, Message, Model, ModelError,
+    Accepts, BoxFuture, CallArguments, DeliveryError, FinishReason, Listener, Model, ModelError,
     ModelEvent, ModelInfo, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part,
-    Price, SessionKey, ToolCall,
+    Piece, Price, Receipt, Repetition, SessionKey, ToolCall,
 };
 use callgate_gate::GatePolicy;
 use callgate_store::{Incoming, Sender, Store};
@@ -109,19 +109,23 @@ impl Model for Scripted {
 pub struct Remembering(pub Mutex<Vec<String>>, pub AtomicBool);
 
 impl Outbox for Remembering {
-    fn deliver<'a>(&'a self, _id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
         Box::pin(async move {
-            let text = message.parts.iter().map(|part| match part {
+            let text = piece.parts.iter().map(|part| match part {
                 Part::Text { text } => text.clone(),
                 other => format!("{other:?}"),
             });
             self.0.lock().unwrap().push(text.collect());
-            Ok(())
+            Ok(Receipt::default())
         })
     }
 
-    fn may_repeat(&self, _: &SessionKey) -> bool {
-        self.1.load(Ordering::Relaxed)
+    fn repetition(&self, _: &SessionKey) -> Repetition {
+        if self.1.load(Ordering::Relaxed) {
+            Repetition::Harmless
+        } else {
+            Repetition::Recognized
+        }
     }
 }
 

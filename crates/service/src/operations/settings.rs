@@ -196,6 +196,7 @@ impl Service {
             Some(self.config_file()).filter(|it| it.exists()),
         )?;
         self.gate().set_rules(now.rule.clone(), &now.approval.ask);
+        self.platforms().know(&now.platform);
         self.set_configured(now);
         if let Some(agent) = self.running_agent() {
             agent.models().replace(self.find_models().await?);

@@ -57,6 +57,7 @@ impl Service {
             outbox: Arc::new(Outlets {
                 live: self.live.clone(),
                 remote: self.remote.outlet(),
+                platforms: self.platforms.clone(),
             }),
             packages: self.code.packages.clone(),
             sessions: Default::default(),

@@ -28,7 +28,7 @@ const OF_CONVERSATION: [&str; 3] = [
     "DELETE FROM current_conversation WHERE conversation = ?1",
 ];
 
-const OF_JOURNAL: [&str; 8] = [
+const OF_JOURNAL: [&str; 9] = [
     "UPDATE turn SET plan = NULL, report = NULL WHERE id = ?1",
     "UPDATE model_request SET request = NULL, splices = NULL, reply = NULL
      WHERE turn = ?1 AND round IS NOT NULL",
@@ -38,6 +38,9 @@ const OF_JOURNAL: [&str; 8] = [
     "UPDATE approval SET arguments = 'null', reason = NULL WHERE journal = ?1",
     "UPDATE log SET parts = '[]', sender_name = NULL WHERE turn = ?1",
     "UPDATE log SET parts = '[]' WHERE journal = ?1",
+    // What is queued still leaves.
+    "DELETE FROM outbox WHERE state <> 'queued'
+     AND log IN (SELECT id FROM log WHERE journal = ?1)",
 ];
 
 pub(super) fn delete(tx: &mut dyn Tx, id: ConversationId) -> Result<(), StoreError> {

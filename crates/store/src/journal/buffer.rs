@@ -8,7 +8,12 @@ use parking_lot::Mutex;
 use uuid::Uuid;
 
 use super::{CallIntent, CallOutcome, calls};
-use crate::{Charge, StoreError, crash_point, outbox, turns, tx::Tx};
+use crate::{
+    Charge, StoreError, crash_point,
+    outbox::{self, SentPiece},
+    turns,
+    tx::Tx,
+};
 
 /// Past these the buffer is written without waiting for a durable call.
 const MAX_CALLS: usize = 128;
@@ -47,6 +52,8 @@ struct State {
     taken: usize,
     /// Of those, messages that were delivered.
     taken_delivered: Vec<i64>,
+    /// Of others, how many pieces were.
+    taken_progress: Vec<(i64, u32)>,
     /// Somebody writes it soon.
     scheduled: bool,
     /// Marks of deliveries are written now, however few they are.
@@ -59,11 +66,19 @@ struct Records {
     calls: Vec<(CallIntent, CallOutcome)>,
     /// Messages of the outbox that were delivered.
     delivered: Vec<i64>,
+    /// Pieces of which more is to be said.
+    sent: Vec<SentPiece>,
 }
 
 impl Records {
     fn count(&self) -> usize {
-        self.replies.len() + self.calls.len() + self.delivered.len()
+        self.replies.len() + self.calls.len() + self.delivered.len() + self.sent.len()
+    }
+
+    /// How many pieces of a message were delivered, for each that has more.
+    fn progress(&self) -> impl Iterator<Item = (i64, u32)> + '_ {
+        let unfinished = self.sent.iter().filter(|piece| !piece.ended);
+        unfinished.map(|piece| (piece.message, piece.done))
     }
 }
 
@@ -89,14 +104,27 @@ impl Buffer {
         self.0.lock().waiting.replies.push(reply);
     }
 
-    pub(crate) fn push_delivered(&self, message: i64) {
-        self.0.lock().waiting.delivered.push(message);
+    pub(crate) fn push_sent(&self, piece: SentPiece) {
+        let waiting = &mut self.0.lock().waiting;
+        if piece.ended {
+            waiting.delivered.push(piece.message);
+        }
+        if !piece.is_only_a_mark() {
+            waiting.sent.push(piece);
+        }
     }
 
     /// Messages that were delivered, and are not marked on disk.
     pub(crate) fn delivered(&self) -> Vec<i64> {
         let state = self.0.lock();
         [&state.waiting.delivered[..], &state.taken_delivered[..]].concat()
+    }
+
+    /// Of messages of which some pieces were delivered, and that is not on disk, how many.
+    pub(crate) fn progress(&self) -> Vec<(i64, u32)> {
+        let state = self.0.lock();
+        let taken = state.taken_progress.iter().copied();
+        state.waiting.progress().chain(taken).collect()
     }
 
     /// The next write takes all marks of deliveries along.
@@ -107,7 +135,7 @@ impl Buffer {
     /// For whoever sees to it that none waits for long.
     pub(crate) fn look_at_marks(&self) -> WaitingMarks {
         let mut state = self.0.lock();
-        if state.waiting.delivered.is_empty() {
+        if state.waiting.delivered.is_empty() && state.waiting.sent.is_empty() {
             state.scheduled = false;
             WaitingMarks::None
         } else if std::mem::replace(&mut state.marks_are_due, true) {
@@ -155,6 +183,7 @@ pub(crate) struct Taken {
     records: Records,
     count: usize,
     delivered: Vec<i64>,
+    progress: Vec<(i64, u32)>,
 }
 
 impl Buffer {
@@ -169,9 +198,12 @@ impl Buffer {
         state.bytes = 0;
         state.taken += count;
         state.taken_delivered.extend(&records.delivered);
+        let progress: Vec<(i64, u32)> = records.progress().collect();
+        state.taken_progress.extend(&progress);
         Taken {
             buffer: Arc::clone(self),
             delivered: records.delivered.clone(),
+            progress,
             records,
             count,
         }
@@ -184,8 +216,9 @@ impl Taken {
             turns::write_reply(tx, reply)?;
         }
         calls::insert_all_recorded(tx, &self.records.calls)?;
+        outbox::write_sent(tx, &self.records.sent)?;
         outbox::forget(tx, &self.records.delivered)?;
-        if self.count > self.delivered.len() {
+        if self.count > self.delivered.len() + self.records.sent.len() {
             crash_point("journal.before_flush_commit");
         }
         Ok(())
@@ -206,6 +239,8 @@ impl Drop for Taken {
         state.taken -= self.count;
         let done = &self.delivered;
         state.taken_delivered.retain(|id| !done.contains(id));
+        let told = &self.progress;
+        state.taken_progress.retain(|piece| !told.contains(piece));
         if self.records.count() == 0 {
             return;
         }
@@ -218,6 +253,7 @@ impl Drop for Taken {
             .retain(|(new, _)| !records.calls.iter().any(|(old, _)| same(old, new)));
         records.calls.append(&mut newer.calls);
         records.delivered.append(&mut newer.delivered);
+        records.sent.append(&mut newer.sent);
         state.waiting = records;
     }
 }

@@ -11,7 +11,8 @@ use std::{
 };
 
 use callgate_contract::{
-    BoxFuture, Change, Effect, JournalId, Message, Outbox, Part, Provenance, Stop,
+    BoxFuture, Change, DeliveryError, Effect, Found, JournalId, Message, Outbox, Part, Piece,
+    Provenance, Receipt, Repetition, SessionKey, Stop,
 };
 use callgate_store::{CRASH_POINTS, Store, StoreError, StoreOptions};
 use callgate_testkit::{Home, Witness, on_each_engine};
@@ -164,15 +165,33 @@ fn system_row() -> Change {
     }
 }
 
+/// The turn's answer is told once; what the run sends may be repeated.
 struct Delivering<'a>(&'a Witness);
 
 impl Outbox for Delivering<'_> {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        let [Part::Text { text }] = &*message.parts else {
-            panic!("{message:?}");
+    fn repetition(&self, to: &SessionKey) -> Repetition {
+        if *to == session("turn") {
+            Repetition::Harmful
+        } else {
+            Repetition::Recognized
+        }
+    }
+
+    fn look_for<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Found> {
+        let seen = self.0.times(&format!("answer as {}", piece.id));
+        let found = match seen {
+            0 => Found::Missing,
+            _ => Found::Delivered(Receipt::default()),
         };
-        self.0.saw(&format!("{text} as {id}"));
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(std::future::ready(found))
+    }
+
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        let [Part::Text { text }] = piece.parts else {
+            panic!("{piece:?}");
+        };
+        self.0.saw(&format!("{text} as {}", piece.id));
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

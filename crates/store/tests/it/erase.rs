@@ -1,8 +1,8 @@
 //! A deleted conversation leaves no text behind, in no table, and no turn brings any back.
 
 use callgate_contract::{
-    BoxFuture, Choice, Effect, JournalId, Message, Outbox, Part, SessionKey, Stop, StrangeValue,
-    StrangeValues, Usage,
+    BoxFuture, Choice, DeliveryError, Effect, JournalId, Outbox, Part, Piece, Receipt, SessionKey,
+    Stop, StrangeValue, StrangeValues, Usage,
 };
 use callgate_store::{
     Approver, Ask, CallOutcome, ConversationUpdate, NewConversation, RunStart, Store, Success,
@@ -18,8 +18,8 @@ const SECRET: &str = "s3cr3t";
 struct Anywhere;
 
 impl Outbox for Anywhere {
-    fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(std::future::ready(Ok(())))
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

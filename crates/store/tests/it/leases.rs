@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use callgate_contract::{BoxFuture, Effect, JournalId, Message, Outbox, Stop, TurnStop};
+use callgate_contract::{
+    BoxFuture, DeliveryError, Effect, Found, JournalId, Outbox, Piece, Receipt, Repetition,
+    SessionKey, Stop, TurnStop,
+};
 use callgate_store::{LeftBy, Reception, Store, StoreError};
 use callgate_testkit::{Home, on_each_engine};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::common::{call, charge, end, incoming, run, send, session, turn, value};
 
@@ -390,12 +394,12 @@ async fn found(store: &Store, by: LeftBy) -> [usize; 4] {
 struct Slow(std::sync::Mutex<Vec<(i64, String)>>);
 
 impl Outbox for Slow {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(5)).await;
-            let to = message.session.id().to_owned();
-            self.0.lock().unwrap().push((id, to));
-            Ok(())
+            let to = piece.session.id().to_owned();
+            self.0.lock().unwrap().push((piece.id, to));
+            Ok(Receipt::default())
         })
     }
 }
@@ -438,11 +442,16 @@ async fn two_instances_never_send_one_message_twice() {
     assert_eq!(got.len(), 20);
 }
 
-/// Never comes back from a delivery.
-struct Stuck;
+/// Never comes back from a delivery, and says that one has begun.
+struct Stuck(Repetition, Notify);
 
 impl Outbox for Stuck {
-    fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
+    fn repetition(&self, _: &SessionKey) -> Repetition {
+        self.0
+    }
+
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        self.1.notify_one();
         Box::pin(std::future::pending())
     }
 }
@@ -452,9 +461,10 @@ async fn what_an_instance_that_is_gone_did_not_send_another_does() {
     let (one, other) = two().await;
     says(&one.store, "a").await;
     let sending = one.store.outbox();
+    let stuck = Stuck(Repetition::Recognized, Notify::new());
     tokio::select! {
         biased;
-        _ = sending.deliver_pending(None, &Stuck) => unreachable!(),
+        _ = sending.deliver_pending(None, &stuck) => unreachable!(),
         // However long it takes: it lives.
         () = says(&other.store, "a") => {}
     }
@@ -477,4 +487,46 @@ async fn what_an_instance_that_is_gone_did_not_send_another_does() {
         .map(|(id, _)| *id)
         .collect();
     assert!(ids.is_sorted());
+}
+
+/// Says what it has, and takes what is sent.
+struct Asked(Found);
+
+impl Outbox for Asked {
+    fn repetition(&self, _: &SessionKey) -> Repetition {
+        Repetition::Harmful
+    }
+
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        Box::pin(std::future::ready(Ok(Receipt::default())))
+    }
+
+    fn look_for<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Found> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+#[tokio::test]
+async fn what_an_instance_that_is_gone_may_have_sent_another_looks_for() {
+    for (found, expected) in [
+        (Found::Delivered(Receipt::default()), (2, 0)),
+        (Found::Missing, (2, 0)),
+        (Found::Unknown, (1, 1)),
+    ] {
+        let (one, other) = two().await;
+        says(&one.store, "a").await;
+        let sending = one.store.outbox();
+        let stuck = Stuck(Repetition::Harmful, Notify::new());
+        tokio::select! {
+            biased;
+            _ = sending.deliver_pending(None, &stuck) => unreachable!(),
+            () = stuck.1.notified() => {}
+        }
+        one.falls_silent().await;
+        says(&other.store, "a").await;
+        let (outbox, key) = (other.store.outbox(), session("a"));
+        let platform = Asked(found);
+        let done = outbox.deliver_pending(Some(&key), &platform).await.unwrap();
+        assert_eq!((done.delivered, done.given_up.len()), expected);
+    }
 }

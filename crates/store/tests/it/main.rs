@@ -9,6 +9,7 @@ mod common;
 mod conversations;
 mod costs;
 mod crash;
+mod delivery;
 mod erase;
 mod files;
 mod journal;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use callgate_contract::{
-    BoxFuture, Change, Effect, JournalId, Kind, Message, Outbox, Part, Permission, Provenance,
-    Role, Rule, SessionKey, Stop,
+    BoxFuture, Change, DeliveryError, Effect, JournalId, Kind, Message, Outbox, Part, Permission,
+    Piece, Provenance, Receipt, Role, Rule, SessionKey, Stop,
 };
 use callgate_store::{
     ApprovalState, Approver, Ask, Decision, KeyHandle, LogRole, MAX_NOTE_NAME, MAX_NOTE_TEXT,
@@ -285,18 +285,20 @@ struct Platform {
 }
 
 impl Outbox for Platform {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        let text = format!("{:?}", message.parts);
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        let text = format!("{:?}", piece.parts);
         let answer = if text.contains(self.refuse) {
-            Err("offline".to_owned())
+            Err(DeliveryError::Unreachable {
+                reason: "offline".to_owned(),
+            })
         } else {
-            Ok(())
+            Ok(Receipt::default())
         };
         if answer.is_ok() {
             self.got
                 .lock()
                 .unwrap()
-                .push((id, message.session.id().to_owned()));
+                .push((piece.id, piece.session.id().to_owned()));
         }
         Box::pin(std::future::ready(answer))
     }

@@ -2,7 +2,7 @@
 
 use super::{Process, Task, Wanted, Work};
 use crate::{
-    session::event::{Claim, SessionAction, SessionEvent, Ticket},
+    session::event::{Claim, Delivered, SessionAction, SessionEvent, Ticket},
     simulation::{
         random::Random,
         turn::{Execution, Halt, Written, written},
@@ -68,7 +68,7 @@ impl Process {
                 return self.take_up(session, row as usize, world, random);
             }
             SessionAction::Deliver => match world.deliverable(session, self.life) {
-                None => SessionEvent::Delivered { failed: false },
+                None => SessionEvent::Delivered(Delivered::Done),
                 Some(answer) => {
                     let claimed = written(world.fate(random), || {
                         world.answers[answer].claimed_by = Some(self.life);
@@ -76,7 +76,7 @@ impl Process {
                     if claimed.is_ok() {
                         return self.add(session, Work::HandOver(answer));
                     }
-                    SessionEvent::Delivered { failed: true }
+                    SessionEvent::Delivered(Delivered::Failed)
                 }
             },
             SessionAction::DeliverLater(_) => SessionEvent::DeliveryDue,

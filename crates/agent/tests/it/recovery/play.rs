@@ -6,8 +6,9 @@ use std::{path::Path, sync::Arc};
 
 use callgate_agent::{Agent, Override, Sessions, Watch, Wiring};
 use callgate_contract::{
-    BoxFuture, Change, Effect, Kind, Message, MethodError, Mode, Model, ModelError, ModelEvent,
-    ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Reply,
+    BoxFuture, Change, DeliveryError, Effect, Kind, Message, MethodError, Mode, Model, ModelError,
+    ModelEvent, ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Piece,
+    Receipt, Reply,
 };
 use callgate_gate::{Call, Gate, method};
 use callgate_store::Store;
@@ -132,12 +133,12 @@ impl Model for Scripted {
 struct Delivering(Arc<Witness>);
 
 impl Outbox for Delivering {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        let [Part::Text { text }] = &*message.parts else {
-            panic!("{message:?}");
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        let [Part::Text { text }] = piece.parts else {
+            panic!("{piece:?}");
         };
-        self.0.saw(&format!("sent {text} as {id}"));
-        Box::pin(std::future::ready(Ok(())))
+        self.0.saw(&format!("sent {text} as {}", piece.id));
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

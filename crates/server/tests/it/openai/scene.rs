@@ -7,10 +7,11 @@ use std::{
 
 use callgate_agent::{Agent, AgentSettings, Coder, Sessions, Wiring};
 use callgate_contract::{
-    Accepts, Arguments, BoxFuture, CallArguments, Change, CodeCall, CodeReply, Effect, Embeddings,
-    FinishReason, HostCall, Kind, Limits, Message, Model, ModelError, ModelEvent, ModelInfo,
-    ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Price, Reply, Report,
-    RunSpec, Sandbox, SandboxError, Stop, ToolCall, Usage, Value,
+    Accepts, Arguments, BoxFuture, CallArguments, Change, CodeCall, CodeReply, DeliveryError,
+    Effect, Embeddings, FinishReason, HostCall, Kind, Limits, Message, Model, ModelError,
+    ModelEvent, ModelInfo, ModelReply, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part,
+    Piece, Price, Receipt, Reply, Report, RunSpec, Sandbox, SandboxError, Stop, ToolCall, Usage,
+    Value,
 };
 use callgate_gate::{Call, Gate, GatePolicy, method};
 use callgate_server::OpenAi;
@@ -280,12 +281,9 @@ pub fn writes(code: &str) -> ModelReply {
 struct Carried;
 
 impl Outbox for Carried {
-    fn deliver<'a>(&'a self, _: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        assert_eq!(
-            message.session.platform(),
-            callgate_service::OPENAI_PLATFORM
-        );
-        Box::pin(std::future::ready(Ok(())))
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        assert_eq!(piece.session.platform(), callgate_service::OPENAI_PLATFORM);
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

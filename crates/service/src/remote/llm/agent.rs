@@ -5,7 +5,9 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use callgate_agent::{Override, TurnEvent, Watch};
-use callgate_contract::{BoxFuture, Message, Mode, Outbox, Part, Role, SessionKey, SessionType};
+use callgate_contract::{
+    BoxFuture, DeliveryError, Mode, Outbox, Part, Piece, Receipt, Role, SessionKey, SessionType,
+};
 use callgate_store::{Incoming, NewRoomMessage, Room, Sender, Store, StoreError};
 use parking_lot::Mutex;
 use serde_json::{Map, json};
@@ -228,14 +230,18 @@ impl Outlet {
 }
 
 impl Outbox for Outlet {
-    fn deliver<'a>(&'a self, id: i64, message: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async move { deliver(&self.0, id, message).await })
+    fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        Box::pin(async move {
+            let told = deliver(&self.0, piece).await;
+            let unreachable = |reason| DeliveryError::Unreachable { reason };
+            told.map(|()| Receipt::default()).map_err(unreachable)
+        })
     }
 }
 
-async fn deliver(remote: &Remote, id: i64, message: &Message) -> Result<(), String> {
-    let place = message.session.id();
-    let listeners: Vec<String> = match message.session.kind() {
+async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
+    let place = piece.session.id();
+    let listeners: Vec<String> = match piece.session.kind() {
         SessionType::GroupMessage => {
             let room = remote
                 .store()
@@ -253,16 +259,16 @@ async fn deliver(remote: &Remote, id: i64, message: &Message) -> Result<(), Stri
         .chat
         .current
         .lock()
-        .get(&message.session)
+        .get(piece.session)
         .and_then(|turns| turns.first().cloned());
     let request = turn.as_ref().map(|turn| turn.asked.id.clone());
-    let output = turn.map_or_else(|| format!("message-{id}"), |turn| turn.output());
-    let words: Vec<_> = message.parts.iter().filter_map(Part::words).collect();
+    let output = turn.map_or_else(|| format!("message-{}", piece.id), |turn| turn.output());
+    let words: Vec<_> = piece.parts.iter().filter_map(Part::words).collect();
     let data = words.join("\n");
     let told = json!({
         "type": NON_STREAM,
         "data": data,
-        "parts": message.parts,
+        "parts": piece.parts,
         "source": "server",
         "requestId": request,
         "outputId": output,
