@@ -1,0 +1,53 @@
+"""OneBot v11 against what others wrote for it: the frameworks that its bots use are given the same hour (e2e/onebot)."""
+
+import asyncio
+import importlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+E2E = Path(__file__).resolve().parents[2] / "e2e"
+
+
+def setUpModule() -> None:
+    subprocess.run([E2E / "install", "onebot"], check=True)
+    sys.path[:0] = [str(E2E), str(E2E / "onebot/python_modules")]
+
+
+def onebot(name: str):
+    return importlib.import_module(f"onebot.{name}")
+
+
+class Peers(unittest.TestCase):
+    """That the hour is what the frameworks understand; what they make of it differs only where it is known to."""
+
+    def setUp(self) -> None:
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="callgate-onebot-")))
+
+    def test_frameworks_agree_on_the_hour(self) -> None:
+        compare, entries = onebot("compare"), onebot("hour").hour(int(time.time()) - 3600)
+        for message_format in ("array", "string"):
+            with self.subTest(message_format):
+                folder = self.folder / message_format
+                folder.mkdir()
+                noted = asyncio.run(compare.ask_peers(folder, entries, message_format))
+                self.assertEqual(len(noted["aiocqhttp"]), len(entries))
+                found = compare.differences(entries, noted["aiocqhttp"], noted["nonebot"])
+                self.assertEqual(compare.unexplained(found), [])
+
+    def test_both_fail_a_second_connection_that_outlives_the_first(self) -> None:
+        async def outcomes() -> dict[str, bool]:
+            found = {}
+            for peer in onebot("process").peers(self.folder):
+                async with peer:
+                    found[peer.name] = (await onebot("reconnect").reconnect(peer.url, peer.token)).works
+            return found
+
+        self.assertEqual(asyncio.run(outcomes()), {"aiocqhttp": False, "nonebot": False})
+
+
+if __name__ == "__main__":
+    unittest.main()
