@@ -38,6 +38,8 @@ def world(self_id: int = SELF) -> World:
 
 def hour(began: int, self_id: int = SELF, files: str = "http://127.0.0.1:9") -> list[Entry]:
     entries = [*_meta(), *_messages(self_id, files), *_notices(self_id), *_requests()]
+    labels = [label for label, _ in entries]
+    assert len(set(labels)) == len(labels), "each has a name of its own"
     return [
         Entry(label, {"time": began + place * _SECONDS // len(entries), "self_id": self_id, **event})
         for place, (label, event) in enumerate(entries)
@@ -81,8 +83,8 @@ def _messages(self_id: int, files: str) -> list[tuple[str, dict[str, Any]]]:
     return [
         *said,
         ("group: in another group", _message(self_id, next(ids), OTHER_GROUP, CAROL, hello)),
-        ("group: anonymous", {**_message(self_id, next(ids), GROUP, ANONYMOUS, hello), "sub_type": "anonymous",
-                              "anonymous": anonymous}),
+        ("group: said anonymously", {**_message(self_id, next(ids), GROUP, ANONYMOUS, hello), "sub_type": "anonymous",
+                                     "anonymous": anonymous}),
         ("group: a notice among messages", {**_message(self_id, next(ids), GROUP, ALICE, hello), "sub_type": "notice"}),
         ("group: numbers as words", numbers),
         ("group: a negative message id", _message(self_id, -1_938_271_827, GROUP, ALICE, hello)),
@@ -91,6 +93,8 @@ def _messages(self_id: int, files: str) -> list[tuple[str, dict[str, Any]]]:
         ("private: a sender with little", {**_message(self_id, next(ids), None, CAROL, hello), "sender": stranger}),
         ("private: of QQ itself", _message(self_id, next(ids), None, BUTLER, hello)),
         ("group: sent by the bot", {**_message(self_id, next(ids), GROUP, self_id, hello), **sent}),
+        ("private, from a group: sent by the bot", {**_message(self_id, next(ids), None, self_id, hello), **sent, **temporary,
+                                                    "target_id": BOB}),
         ("private: sent by the bot", {**_message(self_id, next(ids), None, self_id, hello), **sent, "target_id": ALICE}),
     ]  # fmt: skip
 
@@ -127,7 +131,7 @@ def _notices(self_id: int) -> list[tuple[str, dict[str, Any]]]:
         _notice("online_file_send", peer_id=ALICE, sub_type="receive"),
         _notice("online_file_receive", peer_id=ALICE, sub_type="cancel"),
         _notice("notify", **here, sub_type="poke", target_id=self_id, raw_info=poke_words),
-        _notice("notify", user_id=ALICE, sender_id=ALICE, sub_type="poke", target_id=self_id, raw_info=poke_words[:2]),
+        _notice("notify", user_id=ALICE, sender_id=ALICE, sub_type="poke", target_id=self_id, raw_info=poke_words[::3]),
         _notice("notify", **here, sub_type="lucky_king", target_id=BOB),
         *(_notice("notify", **here, sub_type="honor", honor_type=kind) for kind in ("talkative", "performer", "emotion")),
         _notice("notify", **here, sub_type="title", title="头衔"),
@@ -135,6 +139,7 @@ def _notices(self_id: int) -> list[tuple[str, dict[str, Any]]]:
         _notice("notify", **here, sub_type="gray_tip", message_id=1004, busi_id="19324", content="{}", raw_info={"a": [1]}),
         _notice("notify", sub_type="profile_like", operator_id=BOB, operator_nick="Bob", times=10),
         _notice("notify", user_id=ALICE, group_id=0, sub_type="input_status", status_text="对方正在输入...", event_type=1),
+        _notice("notify", **here, sub_type="input_status", status_text="", event_type=2),
         _notice("a_kind_nobody_knows", **here, something={"deep": [1, "2", None]}),
     ]  # fmt: skip
     return [(_name(event), event) for event in notices]
@@ -151,14 +156,17 @@ def _requests() -> list[tuple[str, dict[str, Any]]]:
 
 
 def _meta() -> list[tuple[str, dict[str, Any]]]:
-    kinds = [{"meta_event_type": "lifecycle", "sub_type": kind} for kind in ("enable", "connect")]
+    kinds = [{"meta_event_type": "lifecycle", "sub_type": kind} for kind in ("enable", "connect", "disable")]
     beat = {"meta_event_type": "heartbeat", "interval": 30000, "status": {"online": True, "good": True}}
     return [(_name(event), event) for event in ({"post_type": "meta_event", **kind} for kind in (*kinds, beat))]
 
 
 def _name(event: dict[str, Any]) -> str:
     kind = event["post_type"]
-    return ".".join(filter(None, (kind, event[f"{kind}_type"], event.get("sub_type"), event.get("honor_type"))))
+    place = "group" if event.get("group_id") else "friend"
+    where = {"poke": place, "input_status": place, "ban": "" if event.get("user_id") else "everybody"}
+    words = (kind, event[f"{kind}_type"], event.get("sub_type"), event.get("honor_type"), where.get(event.get("sub_type", "")))
+    return ".".join(filter(None, words))
 
 
 if __name__ == "__main__":

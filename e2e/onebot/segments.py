@@ -90,8 +90,10 @@ def kinds(self_id: int, somebody: int, said: int, files: str) -> list[tuple[str,
         ("a kind nobody knows", [segment("hologram", depth=3, flat=False, of=[1, 2], in_={"a": None})]),
         ("a name with points", [segment("x-y.z_1", a="1")]),
         ("everything at once", [
-            segment("reply", id=str(said)), segment("at", qq=str(somebody)), text(" see "), segment("face", id="1"),
-            segment("image", file="E5.png", sub_type=0, url=f"{files}/E5.png", file_size="1"), text("\nthis [one], & "),
-            segment("image", file="F6.png", sub_type=0, url=f"{files}/F6.png", file_size="2"), text("that"),
+            segment("reply", id=str(said)), segment("at", qq=str(somebody)), text(" see "),
+            segment("face", id="1", raw={"faceIndex": 1}, resultId="", chainCount=0),
+            segment("image", summary="", file="E5.png", sub_type=0, url=f"{files}/E5.png", file_size="1"),
+            text("\nthis [one], & "), segment("image", summary="", file="F6.png", sub_type=0, url=f"{files}/F6.png", file_size="2"),
+            text("that"),
         ]),
     ]  # fmt: skip

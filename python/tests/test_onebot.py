@@ -21,6 +21,23 @@ def onebot(name: str):
     return importlib.import_module(f"onebot.{name}")
 
 
+class Hour(unittest.TestCase):
+    """That it is made of what NapCat reports and takes, and leaves nothing of that out."""
+
+    def test_events_and_actions_are_those_of_napcat(self) -> None:
+        subprocess.run([E2E / "install", "onebot-schemas"], check=True)
+        report = onebot("schemas").check(onebot("hour").hour(1_780_000_000), onebot("actions").ACTIONS)
+        self.assertGreater(report.checked, 200)
+        self.assertEqual(report.unexplained(), {})
+        self.assertEqual([name for name in report.missing if name not in onebot("schemas").EXPLAINED], [])
+
+    def test_the_world_takes_every_action(self) -> None:
+        world = onebot("hour").world()
+        for action, params in onebot("actions").ACTIONS:
+            with self.subTest(action):
+                world.answer(action, params)
+
+
 class Peers(unittest.TestCase):
     """That the hour is what the frameworks understand; what they make of it differs only where it is known to."""
 
