@@ -18,7 +18,7 @@ from typing import Any
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
 from . import cq
-from .world import FAILED, OK, Refused, World
+from .world import FAILED, OK, Refused, Sent, World
 
 Socket = ClientWebSocketResponse | web.WebSocketResponse
 
@@ -50,6 +50,8 @@ class Client:
         # What it was asked, in order, whether or not it was done.
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.news = asyncio.Condition()
+        self._expected: dict[str, asyncio.Future[Sent]] = {}
+        self.world.on_sent = self._told
         self._planned: deque[Planned] = deque()
         self._sockets: list[Socket] = []
         self._events: list[Socket] = []
@@ -103,9 +105,13 @@ class Client:
         """Events go to this webhook."""
         self._webhooks.append(url)
 
-    async def close(self) -> None:
-        for socket in self._sockets:
+    async def drop(self) -> None:
+        """All connections."""
+        for socket in list(self._sockets):
             await socket.close()
+
+    async def close(self) -> None:
+        await self.drop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -152,6 +158,16 @@ class Client:
 
     # Actions in.
 
+    def expect(self, chat: str) -> asyncio.Future[Sent]:
+        """The next message in a chat."""
+        self._expected[chat] = asyncio.get_running_loop().create_future()
+        return self._expected[chat]
+
+    def _told(self, sent: Sent) -> None:
+        expected = self._expected.pop(sent.chat, None)
+        if expected and not expected.done():
+            expected.set_result(sent)
+
     async def wait_until(self, holds, seconds: float = 30.0) -> None:
         """`holds` is asked again after each action."""
         async with self.news:
@@ -177,8 +193,9 @@ class Client:
             task = asyncio.create_task(self._answer_socket(socket, request))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        if socket in self._events:
-            self._events.remove(socket)
+        for sockets in (self._sockets, self._events):
+            if socket in sockets:
+                sockets.remove(socket)
 
     async def _answer_socket(self, socket: Socket, request: dict[str, Any]) -> None:
         answer, planned = await self._perform(request["action"], request.get("params") or {})

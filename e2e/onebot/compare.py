@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,9 @@ def read(path: Path, entries: Iterable[Entry]) -> Notes:
     return {note["time"]: note for note in noted if note["time"] in seconds}
 
 
-async def live_through(url: str, notes: Path, entries: list[Entry], message_format: str, token: str = TOKEN) -> Client:
+async def live_through(
+    url: str, notes: Callable[[], Path], entries: list[Entry], message_format: str, token: str = TOKEN
+) -> Client:
     """Emits every event and waits until nothing more is written down. The client is open still."""
     client = Client(world(), token=token, message_format=message_format)
     await client.connect(url)
@@ -33,12 +35,12 @@ async def live_through(url: str, notes: Path, entries: list[Entry], message_form
     return client
 
 
-async def quiet(path: Path) -> None:
+async def quiet(path: Callable[[], Path]) -> None:
     """Until a file has not grown for a while."""
     size, since = -1, time.monotonic()
     while time.monotonic() - since < _SETTLED:
         await asyncio.sleep(0.05)
-        grown = path.stat().st_size
+        grown = path().stat().st_size if path().exists() else 0
         if grown != size:
             size, since = grown, time.monotonic()
 
@@ -48,7 +50,7 @@ async def ask_peers(folder: Path, entries: list[Entry], message_format: str) -> 
     async with AsyncExitStack() as running:
         for peer in peers(folder):
             await running.enter_async_context(peer)
-            client = await live_through(peer.url, peer.notes, entries, message_format)
+            client = await live_through(peer.url, lambda peer=peer: peer.notes, entries, message_format)
             await client.close()
             found[peer.name] = read(peer.notes, entries)
     return found

@@ -12,7 +12,9 @@ from .client import Client
 from .hour import ALICE, world
 from .segments import text
 
-_PATIENCE = 1.5
+# Until it is certain that nobody answers.
+NEVER = 2.0
+_LONG = 60.0
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,11 @@ def asking(words: str, message_id: int, self_id: int, **fields: Any) -> dict[str
     }  # fmt: skip
 
 
-async def reconnect(url: str, token: str) -> Outcome:
+async def reconnect(url: str, token: str, never: float = NEVER) -> Outcome:
     client = Client(world(), token=token)
     try:
         first = await client.connect(url)
-        await _answered(client, 1)
+        await _answered(client, 1, _LONG)
         try:
             second = await client.connect(url)
         except WSServerHandshakeError as error:
@@ -53,7 +55,7 @@ async def reconnect(url: str, token: str) -> Outcome:
         await first.close()
         began = time.monotonic()
         try:
-            await _answered(client, 100)
+            await _answered(client, 10_000, never)
         except TimeoutError:
             return Outcome("accepted", None)
         return Outcome("accepted", time.monotonic() - began)
@@ -61,10 +63,10 @@ async def reconnect(url: str, token: str) -> Outcome:
         await client.close()
 
 
-async def _answered(client: Client, first_id: int) -> None:
+async def _answered(client: Client, first_id: int, seconds: float) -> None:
     """Asks ten times a second, until an answer comes."""
     before = len(client.world.sent)
-    for message_id in range(first_id, first_id + int(_PATIENCE * 10)):
+    for message_id in range(first_id, first_id + int(seconds * 10)):
         await client.emit(asking("echo are you there?", message_id, client.world.self_id))
         try:
             await client.wait_until(lambda: len(client.world.sent) > before, 0.1)

@@ -4,6 +4,7 @@ witness of everything that it was told to send."""
 import itertools
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +53,8 @@ _JUST_DONE = frozenset(
 class World:
     def __init__(self, self_id: int = 10000, nickname: str = "Callgate"):
         self.self_id = self_id
+        # What this program has no actions for, as older ones.
+        self.without: set[str] = set()
         self.nickname = nickname
         self.groups: dict[int, Group] = {}
         self.people: dict[int, str] = {}
@@ -59,6 +62,8 @@ class World:
         self.history: dict[int, dict[str, Any]] = {}
         self.forwards: dict[str, list[dict[str, Any]]] = {}
         self.sent: list[Sent] = []
+        # Called with each message that is sent.
+        self.on_sent: Callable[[Sent], None] = lambda _: None
         self.done: list[tuple[str, dict[str, Any]]] = []
         self._ids = itertools.count(900_001)
 
@@ -83,6 +88,8 @@ class World:
     def answer(self, action: str, params: dict[str, Any]) -> Any:
         """The data of an answer; raises `Refused`."""
         action = action.removesuffix("_async").removesuffix("_rate_limited")
+        if action in self.without:
+            raise Refused(NOT_SUPPORTED, f"unsupported action {action}")
         if action in _JUST_DONE:
             self.done.append((action, params))
             return None
@@ -118,6 +125,7 @@ class World:
             raise Refused(FAILED, "the message is empty")
         message_id, now = next(self._ids), time.time()
         self.sent.append(Sent(chat, message, message_id, now))
+        self.on_sent(self.sent[-1])
         self.history[message_id] = {
             "self_id": self.self_id, "user_id": self.self_id, "time": int(now), "message_id": message_id,
             "message_seq": message_id, "real_id": message_id, "font": 14, "post_type": "message_sent", **where,
