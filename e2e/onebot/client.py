@@ -101,7 +101,13 @@ class Client:
         self._runners.append(runner)
         return runner.addresses[0][1]
 
-    def post_to(self, url: str) -> None:
+    async def followed(self, seconds: float = 60.0) -> None:
+        """Until somebody has connected who gets events."""
+        async with asyncio.timeout(seconds):
+            while not self._events:
+                await asyncio.sleep(0.02)
+
+    async def post_to(self, url: str) -> None:
         """Events go to this webhook."""
         self._webhooks.append(url)
 

@@ -1,6 +1,6 @@
 """aiocqhttp as its documentation shows it: writes down what it is told, answers "echo words" with the words.
 
-    python3 -m onebot.peer_aiocqhttp PORT FILE
+    python3 -m onebot.peer_aiocqhttp PORT FILE [ADDRESS OF A PROGRAM]
 """
 
 import logging
@@ -12,8 +12,8 @@ from . import record
 from .process import TOKEN
 
 
-def main(port: int, path: str) -> None:
-    bot = CQHttp(access_token=TOKEN, secret=TOKEN)
+def main(port: int, path: str, address: str = "") -> None:
+    bot = CQHttp(api_root=address or None, access_token=TOKEN, secret=TOKEN)
     file = open(path, "a")  # noqa: SIM115
 
     async def note(event: Event) -> None:
@@ -34,4 +34,4 @@ def main(port: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -1,6 +1,6 @@
 """NoneBot as its documentation shows it: writes down what it is told, answers "echo words" with the words.
 
-    python3 -m onebot.peer_nonebot PORT FILE
+    python3 -m onebot.peer_nonebot PORT FILE [ADDRESS OF A PROGRAM]
 """
 
 import sys
@@ -10,17 +10,19 @@ from nonebot.adapters.onebot.v11 import Adapter, Bot, Event, MessageEvent
 from nonebot.message import event_preprocessor
 
 from . import record
+from .hour import SELF
 from .process import TOKEN
 
 # What it adds to an event.
 _OWN = ("to_me", "reply", "original_message")
 
 
-def main(port: int, path: str) -> None:
-    token = TOKEN
+def main(port: int, path: str, address: str = "") -> None:
     nonebot.init(
-        driver="~fastapi", host="127.0.0.1", port=port, log_level="ERROR", onebot_access_token=token, onebot_secret=token
-    )
+        driver="~fastapi+~aiohttp", host="127.0.0.1", port=port, log_level="ERROR", onebot_access_token=TOKEN,
+        onebot_secret=TOKEN, onebot_ws_urls=[address] if address.startswith("ws") else [],
+        onebot_api_roots={str(SELF): address} if address.startswith("http") else {},
+    )  # fmt: skip
     nonebot.get_driver().register_adapter(Adapter)
     file = open(path, "a")  # noqa: SIM115
 
@@ -41,4 +43,4 @@ def main(port: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), *sys.argv[2:])

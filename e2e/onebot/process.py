@@ -31,13 +31,15 @@ async def answers(port: int, seconds: float = 60.0) -> None:
 class Peer:
     """A framework with the reverse WebSocket and the webhook that it offers."""
 
-    def __init__(self, name: str, path: str, webhook: str, folder: Path):
+    def __init__(self, name: str, path: str, webhook: str, folder: Path, address: str = ""):
         self.name = name
         self.token = TOKEN
         self.port = free_port()
         self.url = f"ws://127.0.0.1:{self.port}{path}"
         self.webhook = f"http://127.0.0.1:{self.port}{webhook}"
         self.notes = folder / f"{name}.jsonl"
+        # Of a program that waits to be called.
+        self._address = [address] if address else []
         self._log = folder / f"{name}.log"
 
     async def __aenter__(self) -> "Peer":
@@ -45,6 +47,7 @@ class Peer:
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 "/usr/bin/python3", "-m", f"onebot.peer_{self.name}", str(self.port), str(self.notes),
+                *self._address,
                 cwd=E2E, env={**os.environ, "PYTHONPATH": str(E2E / "onebot/python_modules")}, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         await answers(self.port)
@@ -56,5 +59,8 @@ class Peer:
         await self._process.wait()
 
 
-def peers(folder: Path) -> list[Peer]:
-    return [Peer("aiocqhttp", "/ws/", "/", folder), Peer("nonebot", "/onebot/v11/ws", "/onebot/v11/", folder)]
+def peers(folder: Path, address: str = "") -> list[Peer]:
+    return [
+        Peer("aiocqhttp", "/ws/", "/", folder, address),
+        Peer("nonebot", "/onebot/v11/ws", "/onebot/v11/", folder, address),
+    ]

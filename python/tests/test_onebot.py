@@ -55,6 +55,33 @@ class Peers(unittest.TestCase):
                 found = compare.differences(entries, noted["aiocqhttp"], noted["nonebot"])
                 self.assertEqual(compare.unexplained(found), [])
 
+    def test_each_way_is_one_that_a_framework_takes(self) -> None:
+        """aiocqhttp calls nobody, and NoneBot takes one socket of an account."""
+        way = onebot("ways").Way
+        cannot = {("aiocqhttp", way.FORWARD), ("nonebot", way.APART)}
+        for number in (0, 1):
+            for one in way:
+                folder = self.folder / f"{number}-{one.name}"
+                folder.mkdir()
+                name, answer = asyncio.run(self._answer(folder, one, number, cannot))
+                with self.subTest(name, way=one):
+                    self.assertEqual(answer, None if (name, one) in cannot else "hello")
+
+    async def _answer(self, folder: Path, way, number: int, cannot: set) -> tuple[str, str | None]:
+        token = onebot("process").TOKEN
+        client = onebot("client").Client(onebot("hour").world(), token=token, secret=token)
+        try:
+            peer = onebot("process").peers(folder, await way.address(client))[number]
+            if (peer.name, way) in cannot:
+                return peer.name, None
+            async with peer:
+                await way.connect(client, peer)
+                answer = client.expect(f"private {onebot('hour').ALICE}")
+                await client.emit(onebot("reconnect").asking("echo hello", 1, client.world.self_id))
+                return peer.name, (await asyncio.wait_for(answer, 60)).text
+        finally:
+            await client.close()
+
     def test_both_fail_a_second_connection_that_outlives_the_first(self) -> None:
         async def outcomes() -> dict[str, bool]:
             found = {}
