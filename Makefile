@@ -48,6 +48,8 @@ agentdojo: ## AgentDojo's attacks on a model that obeys them, through the real s
 
 bench: release ## Ours against peers, in one alternating run.
 	$(TARGET)/release/callgate-bench
+	./e2e/install onebot
+	cd e2e && CALLGATE_BIN="$(TARGET)/release/callgate" PYTHONPATH=onebot/python_modules /usr/bin/python3 -m onebot bench
 
 soak: release ## Ten thousand runs, eight at once: every result right, nothing left over. Then who holds back, and who will not stop: memory and disk stay flat.
 	$(TARGET)/release/callgate-bench soak
