@@ -1,6 +1,7 @@
 """What chance does not bring about often enough, once each: each scenario says what did not hold."""
 
 import asyncio
+import re
 import shutil
 import statistics
 import time
@@ -149,19 +150,38 @@ class Scenarios:
         await instance.start_again()
         return await self.answered_once(accepted)
 
-    async def flat_latency(self, messages: int) -> list[str]:
-        """Answers that nobody comes for make those after them no slower."""
+    async def flat_cost(self, messages: int) -> list[str]:
+        """Answers that nobody comes for make those after them neither slower nor dearer."""
         instance = self.stage.instances[0]
         await instance.settle(self.stage.key)
-        conversation, self.conversation = self.conversation, self.conversation + 1
-        took = []
-        for number in range(1, messages + 1):
-            begun = time.perf_counter()
-            await self.say(instance, words.name_of(conversation, number), words.PLAIN, True, "cli")
-            took.append((time.perf_counter() - begun) * 1_000)
+        first, self.conversation = self.conversation, self.conversation + SESSIONS
         part = max(20, messages // 10)
+        took: list[float] = []
+        statements: list[int] = []
+        for number in range(messages):
+            name = words.name_of(first + number % SESSIONS, number + 1)
+            looks = number < part or number >= messages - part
+            before = await self._statements(instance) if looks else 0
+            begun = time.perf_counter()
+            await self.say(instance, name, words.PLAIN, True, "cli")
+            if looks:
+                took.append((time.perf_counter() - begun) * 1_000)
+                statements.append(await self._statements(instance) - before)
+        # The usual number: now and then something is written besides, such as that the instance lives.
+        early, late = statistics.mode(statements[:part]), statistics.mode(statements[-part:])
         # The quickest tenth of each: what others do on the machine meanwhile is not our slowness.
-        first, last = (statistics.quantiles(some, n=10)[0] for some in (took[:part], took[-part:]))
-        self.counts["longest quick answer at first, ms"] = round(first)
-        self.counts["longest quick answer in the end, ms"] = round(last)
-        return [f"{first:.0f} ms at first, {last:.0f} ms after {messages} messages"] if last > 2 * first + 50 else []
+        quick, quick_late = (statistics.quantiles(some, n=10)[0] for some in (took[:part], took[-part:]))
+        self.counts["messages in a row"] = messages
+        self.counts["longest quick answer at first, ms"] = round(quick)
+        self.counts["longest quick answer in the end, ms"] = round(quick_late)
+        self.counts["longest list of statements for a message at first"] = early
+        self.counts["longest list of statements for a message in the end"] = late
+        wrong = [f"{early} statements a message at first, {late} after {messages} messages"] if late > early else []
+        if quick_late > 2 * quick + 50:
+            wrong.append(f"{quick:.0f} ms at first, {quick_late:.0f} ms after {messages} messages")
+        return wrong
+
+    async def _statements(self, instance: Instance) -> int:
+        _, page = await ask(instance.port, "GET", "/metrics", self.stage.key)
+        found = re.search(r"^callgate_store_statements_total (\d+)$", page, re.MULTILINE)
+        return int(found[1]) if found else 0

@@ -58,6 +58,9 @@ pub use wire::{Disconnected, Wire};
 use crate::{Attempts, Quotas};
 use namespace::caught;
 
+/// Between two looks for what another instance has answered.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// For a CONNECT to be answered.
 const ADMISSION: Duration = Duration::from_secs(10);
 
@@ -231,6 +234,24 @@ impl Remote {
     /// Once; a second agent is ignored.
     pub fn attach(&self, agent: Agent) {
         let _ = self.0.agent.set(agent);
+    }
+
+    /// Where instances share a database, a client is not always connected to the one that answers it: what
+    /// waits for those who are connected here is looked for again and again until `stop`.
+    pub async fn look_for_answers(&self, stop: impl Future<Output = ()>) {
+        if self.store().term().is_none() {
+            return;
+        }
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = &mut stop => return,
+            }
+            if let Err(error) = llm::deliver_waiting(self).await {
+                tracing::warn!(%error, "could not look for messages to remote clients; retrying");
+            }
+        }
     }
 
     /// How clients without a key get in.

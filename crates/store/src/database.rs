@@ -1,7 +1,7 @@
 //! [`Database`]: one transaction, one closure, on either engine. Everything else in the store writes by
 //! [`Database::write`] and reads by [`Database::read`].
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use callgate_contract::{Change, SessionKey};
 use tokio_postgres::Config;
@@ -57,13 +57,14 @@ impl Engine {
     pub(crate) fn open(
         address: Address,
         durability: Durability,
+        term: Duration,
         counts: &Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let counts = Arc::clone(counts);
         Ok(match address {
             Address::File(path) => Engine::Sqlite(Sqlite::open(path, durability, counts)?),
             Address::Server(config) => {
-                Engine::Postgres(Postgres::open(*config, durability, counts)?)
+                Engine::Postgres(Postgres::open(*config, durability, term, counts)?)
             }
         })
     }

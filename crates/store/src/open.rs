@@ -95,7 +95,7 @@ impl Store {
         }
         let counts = Arc::default();
         let mut database = Database {
-            engine: Engine::open(address, options.durability, &counts)?,
+            engine: Engine::open(address, options.durability, options.term, &counts)?,
             counts,
             buffer: Arc::default(),
             arrivals: Default::default(),

@@ -7,7 +7,10 @@
 mod connection;
 mod types;
 
-use std::sync::{Arc, mpsc};
+use std::{
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio_postgres::Config;
@@ -28,10 +31,12 @@ impl Postgres {
     pub(crate) fn open(
         config: Config,
         durability: Durability,
+        term: Duration,
         counts: Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let connection = |access| {
-            PostgresConnection::new(config.clone(), access, durability, Arc::clone(&counts))
+            let counts = Arc::clone(&counts);
+            PostgresConnection::new(config.clone(), access, durability, term, counts)
         };
         let (writer, jobs) = mpsc::channel();
         let mut connected = connection(Access::Write)?;

@@ -200,8 +200,9 @@ async fn catch_up(service: Service, stopped: watch::Receiver<()>) {
     let others = agent.look_after_others(until(stopped.clone()));
     // Side by side: a turn that goes on may take long, and a timer cannot wait.
     let time = keep_time(agent.clone(), until(stopped.clone()));
+    let answers = service.remote().look_for_answers(until(stopped.clone()));
     let pruning = service.keep_small(until(stopped));
-    tokio::join!(recover, others, time, pruning);
+    tokio::join!(recover, others, time, answers, pruning);
 }
 
 /// As often as the store fails meanwhile: what was left would wait for the next start.

@@ -5,7 +5,7 @@ mod command_line;
 mod http;
 mod names;
 pub mod redact;
-mod socket_io;
+pub mod socket_io;
 
 /// All of them lie in one folder, whichever file asks.
 pub fn assert_frozen(name: &str, text: &str) {

@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
 use crate::{
+    frozen::socket_io::client::Client,
     model::FakeModel,
     outages::{say, serve},
     scene::{Scene, wait_until},
@@ -93,4 +94,21 @@ fn a_copied_data_directory_is_an_instance_of_its_own() {
     for (place, server) in [&first, &second, &first, &second].into_iter().enumerate() {
         assert_eq!(answered(server, &key, &format!("{place}")), "answered");
     }
+}
+
+/// A client is not always connected to the instance that answers it, after a kill say.
+#[test]
+fn a_remote_client_hears_what_another_instance_answers() {
+    let home = Runtime::new().unwrap().block_on(Home::postgres());
+    let url = home.options().url.unwrap();
+    let (first, second) = (Scene::new(), Scene::new());
+    let (here, key) = serve(&first, Some(&url), &answers());
+    let (there, _) = serve(&second, Some(&url), &answers());
+    let mut client = Client::open(&here.address, "ann", &key);
+    client.sit("/llm");
+    let body = json!({ "text": "hello", "mode": "tools" });
+    let (status, said) = say(&there, &key, "remote:FriendMessage:ann", &body);
+    assert_eq!((status, &said["stop"]), (200, &json!("answered")), "{said}");
+    let (_, told) = client.hear("message");
+    assert_eq!(told[0]["data"], "answer 0");
 }

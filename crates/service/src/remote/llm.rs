@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 pub use self::agent::Outlet;
 pub(super) use self::{
-    agent::NAME as SERVER,
+    agent::{NAME as SERVER, deliver_waiting},
     request::PendingRequests,
     talk::{SYSTEM, notice},
 };

@@ -25,6 +25,9 @@ const STATEMENT: Duration = Duration::from_secs(12);
 /// through it would wait for [`STATEMENT`].
 const SILENT: Duration = Duration::from_secs(5);
 const ALIVE: Duration = Duration::from_secs(2);
+/// The longest that the server bears a transaction in which nothing is asked. Others wait for what it has
+/// locked, so that it is no longer than the term after which they take over.
+const STANDSTILL: Duration = Duration::from_secs(30);
 /// For a statement that may take its time.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
@@ -37,7 +40,8 @@ pub(super) enum Access {
 pub(super) struct PostgresConnection {
     config: Config,
     access: Access,
-    durability: Durability,
+    /// What a new connection is told first.
+    settings: String,
     runtime: Runtime,
     /// `None` before the first use, and after it was lost.
     connected: Option<Connected>,
@@ -64,13 +68,14 @@ impl PostgresConnection {
         config: Config,
         access: Access,
         durability: Durability,
+        term: Duration,
         counts: Arc<DatabaseCounters>,
     ) -> Result<Self, DatabaseError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         Ok(PostgresConnection {
             config,
             access,
-            durability,
+            settings: settings(access, durability, term),
             runtime: runtime.map_err(|error| DatabaseError::Postgres {
                 code: None,
                 message: error.to_string(),
@@ -117,34 +122,14 @@ impl PostgresConnection {
             tokio::spawn(connection);
             Ok(client)
         })?;
-        let settings = self.settings();
-        within(&self.runtime, CONNECT, client.batch_execute(settings))?;
+        let setting_up = client.batch_execute(&self.settings);
+        within(&self.runtime, CONNECT, setting_up)?;
         self.connected = Some(Connected {
             client,
             statements: HashMap::new(),
             used: Instant::now(),
         });
         Ok(())
-    }
-
-    fn settings(&self) -> &'static str {
-        match (self.access, self.durability) {
-            (Access::Read, _) => {
-                "SET statement_timeout = '10s'; SET default_transaction_read_only = on"
-            }
-            // How a server meets a power cut is its operator's setting unless we must be sure. What
-            // is locked by a machine that has gone silent is free again soon: others wait for it.
-            (Access::Write, Durability::Process) => {
-                "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '30s';
-                 SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;
-                 SET tcp_keepalives_count = 3"
-            }
-            (Access::Write, Durability::Power) => {
-                "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '30s';
-                 SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;
-                 SET tcp_keepalives_count = 3; SET synchronous_commit = on"
-            }
-        }
     }
 
     /// Reads are asked again on a new connection; what a transaction had written is lost with the old.
@@ -270,6 +255,24 @@ impl Tx for PostgresConnection {
         };
         rows.into_iter().map(read).collect()
     }
+}
+
+fn settings(access: Access, durability: Durability, term: Duration) -> String {
+    if access == Access::Read {
+        return "SET statement_timeout = '10s'; SET default_transaction_read_only = on".to_owned();
+    }
+    // What is locked by a process that stands still or a machine that has gone silent is free again soon.
+    let standstill = term.min(STANDSTILL).as_millis().max(1);
+    // How a server meets a power cut is its operator's setting unless we must be sure.
+    let commit = match durability {
+        Durability::Process => "",
+        Durability::Power => "SET synchronous_commit = on",
+    };
+    format!(
+        "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = {standstill};
+         SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+         {commit}"
+    )
 }
 
 fn within<T>(

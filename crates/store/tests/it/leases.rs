@@ -157,6 +157,36 @@ async fn what_an_instance_held_that_died_is_anybodys_after_its_term() {
     assert!(store.leases().adopt(id).await.unwrap());
 }
 
+/// A process that is stopped within a transaction keeps what it has locked from others for a term, as it
+/// keeps its sessions, and not for longer. Here it stands still until another has written there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_transaction_that_stands_still_is_in_nobodys_way_after_a_term() {
+    let home = Home::postgres().await.with_term(Duration::from_secs(1));
+    let (standing, other) = (home.open().await, home.of_another().open().await);
+    let (locked, locks) = std::sync::mpsc::channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
+    let set = |value: &str| format!("INSERT INTO setting (name, value) VALUES ('it', '{value}')");
+    let (first, second) = (set("1"), set("2"));
+    let stands = tokio::spawn(async move {
+        let work = move |tx: &mut dyn callgate_store::Tx| {
+            tx.execute(&first, &[])?;
+            locked.send(()).unwrap();
+            goes_on.recv().unwrap();
+            Ok(())
+        };
+        standing.write(work).await
+    });
+    let waiting = tokio::task::spawn_blocking(move || locks.recv().unwrap());
+    waiting.await.unwrap();
+    let written = other.write(move |tx| Ok(tx.execute(&second, &[])?)).await;
+    assert_eq!(written.unwrap(), 1);
+    go_on.send(()).unwrap();
+    assert!(stands.await.unwrap().is_err(), "it has lost its place");
+    let select = "SELECT value FROM setting WHERE name = 'it'";
+    let kept: Option<String> = other.read(|tx| tx.scalar(select, &[])).await.unwrap();
+    assert_eq!(kept.as_deref(), Some("2"));
+}
+
 #[tokio::test]
 async fn one_who_owns_the_database_is_never_refused() {
     let home = Home::sqlite();

@@ -1,7 +1,7 @@
 //! Socket.IO, packet by packet, as a client of each namespace reads it: acks, and events that others'
 //! doings cause.
 
-mod client;
+pub mod client;
 mod functions;
 mod people;
 mod requests;

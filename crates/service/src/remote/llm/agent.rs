@@ -239,21 +239,23 @@ impl Outbox for Outlet {
     }
 }
 
-async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
-    let place = piece.session.id();
-    let listeners: Vec<String> = match piece.session.kind() {
+/// The sockets of those a session's messages are for.
+async fn hearers_of(remote: &Remote, session: &SessionKey) -> Result<Vec<Peer>, StoreError> {
+    let names: Vec<String> = match session.kind() {
         SessionType::GroupMessage => {
-            let room = remote
-                .store()
-                .rooms()
-                .get(place)
-                .await
-                .map_err(|error| error.to_string())?;
+            let room = remote.store().rooms().get(session.id()).await?;
             let members = room.map(|room| room.members).unwrap_or_default();
             members.into_iter().map(|member| member.identity).collect()
         }
-        _ => vec![place.to_owned()],
+        _ => vec![session.id().to_owned()],
     };
+    let names = names.iter().map(String::as_str);
+    Ok(rooms::all_bearing(remote, "/llm", names))
+}
+
+async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
+    let hearers = hearers_of(remote, piece.session).await;
+    let hearers = hearers.map_err(|error| error.to_string())?;
     let turn = remote
         .newage()
         .chat
@@ -274,8 +276,7 @@ async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
         "outputId": output,
     });
     let mut heard = false;
-    let names = listeners.iter().map(String::as_str);
-    for peer in rooms::all_bearing(remote, "/llm", names) {
+    for peer in hearers {
         heard |= peer.emit("message", std::slice::from_ref(&told)).is_ok();
     }
     if !heard {
@@ -291,7 +292,24 @@ async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
         body,
     };
     // It was heard, whether the room keeps it or not.
-    let _ = talk::say(remote, place, said).await;
+    let _ = talk::say(remote, piece.session.id(), said).await;
+    Ok(())
+}
+
+/// What waits for clients that are connected here though another instance has answered them, or an earlier
+/// process had.
+pub(in crate::remote) async fn deliver_waiting(remote: &Remote) -> Result<(), StoreError> {
+    let Some(agent) = remote.agent() else {
+        return Ok(());
+    };
+    if remote.roster().everyone("/llm").is_empty() {
+        return Ok(());
+    }
+    for session in remote.store().outbox().sessions().await? {
+        if session.platform() == PLATFORM && !hearers_of(remote, &session).await?.is_empty() {
+            agent.deliver(&session).await;
+        }
+    }
     Ok(())
 }
 
