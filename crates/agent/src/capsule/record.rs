@@ -185,6 +185,7 @@ impl TurnRecord {
             allowed: allowed(&self.methods),
             parent: self.parent,
             depth: self.depth,
+            unprompted: false,
             plan: self.plan.clone(),
         }
     }

@@ -240,6 +240,7 @@ pub fn incoming(user: &str, text: &str) -> Incoming {
         message_id: None,
         hidden: false,
         mentioned: true,
+        sent_at: None,
     }
 }
 
