@@ -16,8 +16,11 @@ use callgate_contract::{
 use callgate_store::{Incoming, LogRow, Reception, Sender};
 
 use crate::{
-    Agent, TurnError, TurnReport, Watch, commands::Command, history::text_of, session::ClaimGuard,
-    when::Wake,
+    Agent, TurnError, TurnReport, Watch,
+    commands::Command,
+    history::text_of,
+    session::ClaimGuard,
+    when::{Prompting, Wake},
 };
 
 /// In place of a row of the log.
@@ -68,11 +71,20 @@ pub struct Received {
 enum State {
     /// Delivered before: whoever took it in then deals with it.
     Repeated,
+    /// It came too late to be answered.
+    Stale,
     Command(Command),
     Message {
         offered: bool,
         overrule: Override,
     },
+}
+
+/// What the rules and the listeners make of a message.
+enum Settled {
+    Over(Arrived),
+    /// A turn is to answer it.
+    Left(Prompting),
 }
 
 impl Agent {
@@ -96,13 +108,16 @@ impl Agent {
         let sender = || Principal::person(&incoming.session, incoming.sender.id.as_str());
         let principal = overrule.principal.clone().unwrap_or_else(sender);
         let role = overrule.role.unwrap_or_else(|| self.role_of(&principal));
+        let stale = self.is_stale(&incoming).await?;
         let command = self.command(&incoming);
-        let offered = command.is_none() && self.listeners(Points::ARRIVED).next().is_some();
+        let is_message = command.is_none() && !stale;
+        let offered = is_message && self.listeners(Points::ARRIVED).next().is_some();
         let reception = Reception {
             role: Some(role),
             principal: Some(principal),
             key: overrule.key.clone(),
             offered,
+            dismissed: stale,
             mode: overrule.mode,
             model: overrule.model.clone(),
             provenance: None,
@@ -115,6 +130,7 @@ impl Agent {
             role,
             state: match command {
                 _ if arrival.repeated => State::Repeated,
+                _ if stale => State::Stale,
                 Some(command) => State::Command(command),
                 None => State::Message { offered, overrule },
             },
@@ -135,6 +151,7 @@ impl Agent {
         } = received;
         let answered = match state {
             State::Repeated => Ok(Arrived::Repeated),
+            State::Stale => Ok(Arrived::Heard),
             State::Command(command) => self.respond_to_command(command, &row, role, watch).await,
             State::Message { offered, overrule } => {
                 self.respond_to_message(&row, role, offered, overrule, watch)
@@ -156,7 +173,7 @@ impl Agent {
     ) -> Result<Arrived, TurnError> {
         let obeyed = self.run_command(command, row, role, watch).await?;
         if obeyed && self.is_heard(&row.session, &row.parts) {
-            let wake = self.wake(row).await?;
+            let wake = self.wake_by_rules(row).await?;
             self.offer(row, role, wake, true, None).await;
         }
         Ok(Arrived::Command)
@@ -176,14 +193,18 @@ impl Agent {
             .settle(row, role, offered, overrule.platform.clone())
             .await;
         drop(wish);
-        if let Some(done) = settled? {
-            return Ok(done);
-        }
-        let debounce = overrule.debounce.unwrap_or(self.settings().debounce);
+        let prompting = match settled? {
+            Settled::Over(done) => return Ok(done),
+            Settled::Left(prompting) => prompting,
+        };
+        let debounce = match overrule.debounce {
+            Some(debounce) => debounce,
+            None => self.gathering(&row.session).await?,
+        };
         if !debounce.is_zero() {
             tokio::time::sleep(debounce).await;
         }
-        self.answer(row, role, watch).await
+        self.answer(row, role, prompting, watch).await
     }
 
     /// What came of a message in whose midst the store failed, once it was taken up again.
@@ -213,31 +234,34 @@ impl Agent {
     pub async fn answer_stored(&self, row: &LogRow, watch: Watch) -> Result<Arrived, TurnError> {
         let (role, claim) = (self.role_at_arrival(row), self.claim_row(row));
         let answered = async {
-            if let Some(done) = self.settle(row, role, false, None).await? {
-                return Ok(done);
-            }
+            let prompting = match self.settle(row, role, false, None).await? {
+                Settled::Over(done) => return Ok(done),
+                Settled::Left(prompting) => prompting,
+            };
             let key = self.store().keys().of_row(row.id).await?;
             let watch = self.ending_with(key.as_deref(), &row.session, watch);
-            self.answer(row, role, watch).await
+            self.answer(row, role, prompting, watch).await
         };
         claim.ends_with(answered.await)
     }
 
-    /// `None` if the message is to be answered by a turn.
     async fn settle(
         &self,
         row: &LogRow,
         role: Role,
         offered: bool,
         platform: Option<Arc<PlatformFacts>>,
-    ) -> Result<Option<Arrived>, TurnError> {
+    ) -> Result<Settled, TurnError> {
         let wake = self.wake(row).await?;
-        let wanted = wake.wanted;
+        let (wanted, prompting) = (wake.wanted, wake.prompting);
         // Nobody looks at what nobody would answer.
         if (wanted || offered && !wake.barred)
             && let Some(refusal) = self.refusal_of(row, role).await?
         {
-            return self.refuse(row, role, refusal, wanted).await.map(Some);
+            // Whoever has not spoken to us is told nothing.
+            let is_asked = wanted && prompting == Prompting::Addressed;
+            let refused = self.refuse(row, role, refusal, is_asked).await;
+            return refused.map(Settled::Over);
         }
         let verdict = if offered && !wake.barred {
             let verdict = self.offer(row, role, wake, false, platform).await;
@@ -267,9 +291,11 @@ impl Agent {
             pause = (pause * 2).min(Duration::from_secs(5));
         }
         Ok(match verdict {
-            _ if is_left => None,
-            Verdict::Taken => Some(Arrived::Taken),
-            _ => Some(Arrived::Heard),
+            // What a plugin wants answered is not ours to count.
+            Verdict::Force => Settled::Left(Prompting::Addressed),
+            _ if is_left => Settled::Left(prompting),
+            Verdict::Taken => Settled::Over(Arrived::Taken),
+            _ => Settled::Over(Arrived::Heard),
         })
     }
 
@@ -363,7 +389,7 @@ impl Agent {
             let answered = async {
                 let key = agent.store().keys().of_row(row.id).await?;
                 let watch = agent.ending_with(key.as_deref(), &row.session, Watch::default());
-                agent.answer(&row, role, watch).await
+                agent.answer(&row, role, Prompting::Addressed, watch).await
             };
             if let Err(error) = claim.ends_with(answered.await) {
                 tracing::warn!(row = row.id, %error, "message not answered");

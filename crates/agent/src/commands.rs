@@ -190,6 +190,7 @@ impl Agent {
             allowed: Allowed::Only(Vec::new()),
             parent: None,
             depth: 0,
+            unprompted: false,
             plan: plan.to_json(),
         };
         let claim = self.claim_turn(&start.session, start.id);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use callgate_contract::Limit;
 use serde::{Deserialize, Serialize};
 
-use crate::AnswerWhen;
+use crate::{AnswerWhen, Pace};
 
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
@@ -21,13 +21,15 @@ pub struct AgentSettings {
     pub observation: usize,
     /// Estimated tokens of history at which it is summarised.
     pub history_tokens: usize,
-    /// Messages that arrive within this time are answered together.
+    /// Messages that arrive within this time are answered together, where the pace says nothing else.
     pub debounce: Duration,
     pub budgets: Budgets,
     /// How much people may ask for, besides what the store keeps.
     pub limits: Vec<Limit>,
     /// When to answer, where a session has no rule of its own.
     pub answer: AnswerWhen,
+    /// How often and at which hours to speak unasked, the same way.
+    pub pace: Pace,
     /// Whose word counts as the operator's.
     pub administrators: Vec<Administrator>,
     /// What a model may choose whatever it has read: recipients, paths, commands, URLs.
@@ -50,6 +52,7 @@ impl Default for AgentSettings {
             budgets: Budgets::default(),
             limits: Vec::new(),
             answer: AnswerWhen::default(),
+            pace: Pace::default(),
             administrators: Vec::new(),
             known_values: Vec::new(),
             keep_requests: true,

@@ -1,14 +1,22 @@
-//! When to answer: private chats and mentions by default, more where a session or the operator says
-//! so. A message nobody answers is still in the log.
+//! When to answer: what a session or the operator says ([`AnswerWhen`], [`Pace`]), and the one function
+//! that decides by it, given the clock. A message nobody answers is still in the log.
 
+mod decide;
+mod hours;
+mod pace;
 mod patterns;
 
-use callgate_contract::{Part, Principal, SessionType};
+use callgate_contract::{Part, Principal, Provenance, SessionType};
 use callgate_store::LogRow;
-use serde::{Deserialize, Serialize};
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-pub use self::patterns::{InvalidPattern, Patterns};
-use crate::{Agent, TurnError, history::text_of};
+pub use self::{
+    hours::{HourRange, InvalidHours, InvalidZone, Zone},
+    pace::{Pace, Quiet},
+    patterns::{InvalidPattern, Patterns},
+};
+use crate::history::text_of;
 
 /// One way is enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +24,8 @@ use crate::{Agent, TurnError, history::text_of};
 pub struct AnswerWhen {
     pub private: bool,
     pub mentioned: bool,
+    /// The message replies to one of ours.
+    pub replied: bool,
     /// The message begins with one of these.
     pub prefixes: Vec<String>,
     /// The message contains one of these, such as the bot's name.
@@ -23,6 +33,7 @@ pub struct AnswerWhen {
     /// One of these is found in the message.
     pub patterns: Patterns,
     /// Of any message, between 0 and 1.
+    #[serde(deserialize_with = "fraction")]
     pub probability: f64,
     /// The bot's own ids on its platforms: a mention of one is a mention of the bot.
     pub accounts: Vec<String>,
@@ -32,11 +43,21 @@ pub struct AnswerWhen {
     pub block: Vec<Principal>,
 }
 
+fn fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if (0.0..=1.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err(D::Error::custom("not between 0 and 1"))
+    }
+}
+
 impl Default for AnswerWhen {
     fn default() -> Self {
         AnswerWhen {
             private: true,
             mentioned: true,
+            replied: true,
             prefixes: Vec::new(),
             names: Vec::new(),
             patterns: Patterns::default(),
@@ -48,6 +69,16 @@ impl Default for AnswerWhen {
     }
 }
 
+/// What is known of a message besides its row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Timestamp,
+    /// Between 0 and 1, drawn anew for each message.
+    pub(crate) chance: f64,
+    /// It replies to one of our messages.
+    pub(crate) replies_to_us: bool,
+}
+
 /// What a message does to wake us.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wake {
@@ -57,30 +88,59 @@ pub(crate) struct Wake {
     pub(crate) wanted: bool,
     /// Its sender, or the whole session, is not listened to: no plugin changes that.
     pub(crate) barred: bool,
+    pub(crate) prompting: Prompting,
+}
+
+/// Who wants the answer: what nobody asked us for is held to the session's [`Pace`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Prompting {
+    /// Somebody has spoken to us.
+    #[default]
+    Addressed,
+    /// We join in.
+    Unaddressed,
+    /// The operator has us speak at a time.
+    Timer,
 }
 
 impl AnswerWhen {
-    /// `chance` lies between 0 and 1.
-    fn wake(&self, row: &LogRow, chance: f64) -> Wake {
+    /// Whether to answer the message, as far as what we said before does not matter.
+    pub(crate) fn wake(&self, pace: &Pace, row: &LogRow, moment: Moment) -> Wake {
         let text = text_of(&row.parts);
         let text = text.trim_start();
         let begins = |prefix: &&String| text.starts_with(prefix.as_str());
         let prefix = self.prefixes.iter().find(begins).cloned();
         let mentioned = row.mentioned || row.parts.iter().any(|part| self.is_meant(part));
-        let listed = |list: &[Principal]| list.contains(&row.principal());
-        let barred = !self.block.is_empty() && listed(&self.block)
-            || !self.allow.is_empty() && !listed(&self.allow);
-        let wanted = self.private && row.session.kind() == SessionType::FriendMessage
+        let is_private = row.session.kind() == SessionType::FriendMessage;
+        let is_timer = row.provenance == Some(Provenance::Timer);
+        let by_operator = is_timer && row.principal() == Principal::Operator;
+        // Somebody wants to be told at that time, whatever the hour.
+        let is_due = is_timer && row.mentioned;
+        let addressed = is_due
+            || self.private && is_private
             || self.mentioned && mentioned
-            || prefix.is_some()
-            || self.names.iter().any(|name| text.contains(name.as_str()))
-            || self.patterns.any_in(text)
-            || chance < self.probability;
+            || self.replied && moment.replies_to_us
+            || prefix.is_some();
+        let joins_in = || {
+            self.names.iter().any(|name| text.contains(name.as_str()))
+                || self.patterns.any_in(text)
+                || moment.chance < self.probability
+        };
+        let listed = |list: &[Principal]| list.contains(&row.principal());
+        let is_quiet = !is_private && !is_due && pace.is_quiet(moment.now);
+        let barred = !by_operator
+            && (listed(&self.block) || !self.allow.is_empty() && !listed(&self.allow))
+            || is_quiet && pace.quiet == Quiet::Everything;
         Wake {
             mentioned,
             prefix,
-            wanted: wanted && !barred,
+            wanted: !barred && (addressed || !is_quiet && (is_timer || joins_in())),
             barred,
+            prompting: match () {
+                () if addressed || is_private => Prompting::Addressed,
+                () if is_timer => Prompting::Timer,
+                () => Prompting::Unaddressed,
+            },
         }
     }
 
@@ -90,27 +150,6 @@ impl AnswerWhen {
             _ => false,
         }
     }
-}
-
-impl Agent {
-    pub(crate) async fn wake(&self, row: &LogRow) -> Result<Wake, TurnError> {
-        let settings = self.store().settings().session(&row.session).await?.value;
-        let own = settings.answer.map(serde_json::from_value).transpose();
-        let own: Option<AnswerWhen> = own.unwrap_or_else(|error| {
-            tracing::warn!(session = %row.session, %error, "could not read the session's answer rule");
-            None
-        });
-        let when = own.as_ref().unwrap_or(&self.settings().answer);
-        let mut wake = when.wake(row, chance()?);
-        wake.barred |= settings.muted || row.hidden;
-        wake.wanted &= !wake.barred;
-        Ok(wake)
-    }
-}
-
-fn chance() -> Result<f64, TurnError> {
-    let bits = getrandom::u32().map_err(TurnError::Randomness)?;
-    Ok(f64::from(bits) / (f64::from(u32::MAX) + 1.0))
 }
 
 #[cfg(test)]
@@ -146,8 +185,52 @@ mod tests {
         }
     }
 
+    fn moment(chance: f64) -> Moment {
+        Moment {
+            now: Timestamp::UNIX_EPOCH,
+            chance,
+            replies_to_us: false,
+        }
+    }
+
     fn wants(rules: &AnswerWhen, row: &LogRow, chance: f64) -> bool {
-        rules.wake(row, chance).wanted
+        rules.wake(&Pace::default(), row, moment(chance)).wanted
+    }
+
+    #[test]
+    fn at_quiet_hours_only_those_are_answered_who_speak_to_us_or_nobody_is() {
+        let rules = AnswerWhen {
+            names: vec!["小门".into()],
+            ..AnswerWhen::default()
+        };
+        let pace = |quiet: &str| -> Pace {
+            let hours = ["23:00-07:00"];
+            let pace =
+                serde_json::json!({"quiet_hours": hours, "quiet": quiet, "time_zone": "+08:00"});
+            serde_json::from_value(pace).unwrap()
+        };
+        let (night, day) = ("2026-01-01T15:00:00Z", "2026-01-01T14:59:59Z");
+        let mut due = row(GROUP, "ann", "wake up", true);
+        due.provenance = Some(Provenance::Timer);
+        let mut announced = due.clone();
+        announced.mentioned = false;
+        announced.sender_principal = Some(Principal::Operator);
+        for (row, unaddressed, everything) in [
+            (row(GROUP, "ann", "hi", true), true, false),
+            (row(GROUP, "ann", "问问小门", false), false, false),
+            (row("q:FriendMessage:1", "ann", "hi", false), true, true),
+            (due, true, true),
+            (announced, false, false),
+        ] {
+            let wants = |quiet: &str, now: &str| {
+                let now = now.parse().unwrap();
+                let moment = Moment { now, ..moment(0.9) };
+                rules.wake(&pace(quiet), &row, moment).wanted
+            };
+            let found = (wants("unaddressed", night), wants("everything", night));
+            assert_eq!(found, (unaddressed, everything), "{row:?}");
+            assert!(wants("everything", day), "{row:?}");
+        }
     }
 
     #[test]
@@ -203,7 +286,7 @@ mod tests {
             let mut row = row(GROUP, "ann", " /hi", false);
             let (id, name) = (id.to_owned(), name.to_owned());
             row.parts.insert(0, Part::Mention { id, name });
-            let wake = rules.wake(&row, 0.9);
+            let wake = rules.wake(&Pace::default(), &row, moment(0.9));
             assert_eq!((wake.mentioned, wake.wanted), (expected, expected));
         }
     }

@@ -37,6 +37,7 @@ pub enum Origin {
     Builtin,
     Mcp(String),
     Agent(String),
+    Platform(String),
     Client(String),
 }
 
@@ -47,6 +48,7 @@ impl std::fmt::Display for Origin {
             Origin::Builtin => f.write_str("builtin"),
             Origin::Mcp(server) => write!(f, "mcp:{server}"),
             Origin::Agent(persona) => write!(f, "agent:{persona}"),
+            Origin::Platform(id) => write!(f, "platform:{id}"),
             Origin::Client(id) => write!(f, "client:{id}"),
         }
     }

@@ -1,12 +1,14 @@
 //! Chat platforms, one module each: events come in, messages go out. What an event means for a
 //! conversation, whether it is answered and what is kept of it is decided elsewhere, behind [`Host`].
 
+mod action;
 mod onebot;
 mod platform;
 mod split;
 mod status;
 
 pub use self::{
+    action::{ActionHarm, ActionParameter, PlatformAction},
     onebot::{OneBot, OneBotSettings},
     platform::{Account, ActionError, Event, EventKind, Host, MediaSource, NotStored, Platform},
     status::{AccountStatus, PlatformStatus},

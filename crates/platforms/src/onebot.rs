@@ -3,6 +3,7 @@
 //! bots. A message that leaves has no key by which the other side would know it again: after a crash it is
 //! looked for in the chat's history, and never sent blindly.
 
+mod actions;
 mod answer;
 mod bots;
 mod event;
@@ -30,7 +31,7 @@ use tokio::{
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::WebSocketConfig};
 
 use self::{bots::Bots, event::field, http::HttpActions, link::Link, taking::Order};
-use crate::{ActionError, Host, Platform, PlatformStatus};
+use crate::{ActionError, Host, Platform, PlatformAction, PlatformStatus};
 
 /// How long a message may take to be sent: pictures are uploaded meanwhile.
 const SEND: Duration = Duration::from_secs(60);
@@ -345,6 +346,10 @@ impl Platform for OneBot {
 
     fn look_for<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Found> {
         Box::pin(self.shared.look_for(piece))
+    }
+
+    fn actions(&self) -> &'static [PlatformAction] {
+        actions::ACTIONS
     }
 
     fn call<'a>(

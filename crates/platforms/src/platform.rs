@@ -5,7 +5,7 @@ use callgate_contract::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::PlatformStatus;
+use crate::{PlatformAction, PlatformStatus};
 
 /// Somebody on a platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,6 +116,9 @@ pub trait Platform: Send + Sync {
 
     /// Has a piece arrived of which only the intent is on record?
     fn look_for<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Found>;
+
+    /// What an AI may be let do there.
+    fn actions(&self) -> &'static [PlatformAction];
 
     /// The platform's own interface, for who knows it. `bot` is one of its accounts, or any.
     fn call<'a>(

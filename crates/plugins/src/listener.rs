@@ -120,6 +120,9 @@ impl PluginListener {
             "wanted": message.wanted,
             "obeyed": message.obeyed,
             "prefix": message.prefix,
+            "adapter": message.platform.as_ref().map(|it| json!({
+                "kind": it.kind, "bot": it.bot, "chat_name": it.chat_name, "raw": it.raw,
+            })),
         });
         let asked = vec![
             ("ref".to_owned(), text(message.row.to_string())),

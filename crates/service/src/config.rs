@@ -20,6 +20,7 @@ use std::{
     time::Duration,
 };
 
+use callgate_agent::{AnswerWhen, Pace};
 use callgate_builtins::fetch::{FetchPolicy, HostPattern};
 use callgate_contract::{Limit, Limits, Rule};
 use callgate_gate::GatePolicy;
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use self::{
-    agent::{Agent, Answer, Budget},
+    agent::{Agent, Budget},
     keep::Keep,
     keys::{KEYS, Key, Shape},
     mcp::Mcp,
@@ -64,7 +65,8 @@ pub struct Config {
     pub keep: Keep,
     pub models: Models,
     pub agent: Agent,
-    pub answer: Answer,
+    pub answer: AnswerWhen,
+    pub pace: Pace,
     pub budget: Budget,
     pub fetch: Fetch,
     pub plugins: Plugins,

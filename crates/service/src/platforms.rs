@@ -1,6 +1,7 @@
 //! [`Platforms`]: the chats this process is connected to, and what they hand in.
 
 mod host;
+mod methods;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -69,7 +70,13 @@ impl Platforms {
         let entries = service.configured().platform.clone();
         let mut running = self.running.write();
         let running = running.get_or_insert_default();
-        running.retain(|_, it| entries.contains(&it.entry));
+        running.retain(|id, it| {
+            let stays = entries.contains(&it.entry);
+            if !stays {
+                service.gate().unregister_origin(&methods::origin(id));
+            }
+            stays
+        });
         for entry in entries {
             if running.contains_key(&entry.id) {
                 continue;
@@ -77,6 +84,13 @@ impl Platforms {
             let host = Arc::new(PlatformHost::new(service.clone(), &entry));
             let platform = OneBot::new(entry.settings()?, host);
             let platform: Arc<dyn Platform> = Arc::new(platform.map_err(ServiceError::internal)?);
+            let offered = methods::all(&entry, &platform);
+            for wrong in service
+                .gate()
+                .replace_origin(&methods::origin(&entry.id), offered)
+            {
+                tracing::warn!(platform = entry.id, error = %wrong, "action not offered");
+            }
             let connecting = platform.clone();
             let task = tokio::spawn(async move { connecting.run().await }).abort_handle();
             let id = entry.id.clone();

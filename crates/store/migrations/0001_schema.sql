@@ -82,6 +82,7 @@ CREATE INDEX log_by_turn ON log (turn) WHERE turn IS NOT NULL;
 CREATE INDEX log_by_journal ON log (journal) WHERE journal IS NOT NULL;
 CREATE INDEX log_unanswered ON log (session, id)
     WHERE role = 'user' AND turn IS NULL AND hidden = 0 AND dismissed = 0;
+CREATE INDEX log_spoken ON log (session, written_at) WHERE role = 'assistant';
 CREATE INDEX log_offered ON log (id) WHERE offered = 1;
 CREATE INDEX log_by_sender ON log (sender, written_at) WHERE sender IS NOT NULL;
 
@@ -184,13 +185,16 @@ CREATE TABLE turn (
     calls BIGINT NOT NULL DEFAULT 0,
     millis BIGINT NOT NULL DEFAULT 0,
     -- 1: words of strangers were in it when it ended.
-    tainted BIGINT NOT NULL DEFAULT 0
+    tainted BIGINT NOT NULL DEFAULT 0,
+    -- 1: nobody asked for it.
+    unprompted BIGINT NOT NULL DEFAULT 0
 ) {compact};
 
 CREATE INDEX turn_open ON turn (id) WHERE stop IS NULL;
 CREATE INDEX turn_by_session ON turn (session, id);
 CREATE INDEX turn_by_conversation ON turn (conversation, id) WHERE conversation IS NOT NULL;
 CREATE INDEX turn_tainted ON turn (conversation) WHERE tainted = 1;
+CREATE INDEX turn_unprompted ON turn (session, finished_at) WHERE unprompted = 1;
 CREATE INDEX turn_by_parent ON turn (parent) WHERE parent IS NOT NULL;
 CREATE INDEX turn_by_time ON turn (started_at, principal);
 

@@ -98,7 +98,7 @@ pub use settings::{SessionSettings, Settings, Versioned};
 pub use shared::KeptRequest;
 pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, TimerState, Timers};
 pub use turns::{
-    Answer, Round, Scope, Spent, Turn, TurnCounts, TurnEnd, TurnFinish, TurnStart, Turns,
+    Answer, Round, Scope, Spent, Spoken, Turn, TurnCounts, TurnEnd, TurnFinish, TurnStart, Turns,
 };
 pub use tx::{Cell, FromCell, Parameter, Row, Tx};
 pub use vectors::Vectors;

@@ -44,6 +44,9 @@ pub struct Incoming {
     pub hidden: bool,
     /// It is meant for the bot: a mention, a reply, a private message.
     pub mentioned: bool,
+    /// When it was sent, by its platform's clock, in milliseconds since 1970; `None` where that is not
+    /// known.
+    pub sent_at: Option<i64>,
 }
 
 /// How a message is taken in.
@@ -57,6 +60,8 @@ pub struct Reception {
     pub key: Option<String>,
     /// Listeners deal with it first: no turn takes it along before they have spoken.
     pub offered: bool,
+    /// It is in need of no answer.
+    pub dismissed: bool,
     /// The sender's wish, in place of what the session would choose.
     pub mode: Option<Mode>,
     pub model: Option<String>,
@@ -473,7 +478,7 @@ pub(crate) fn insert_incoming(
         "INSERT INTO log (session, role, parts, written_at, sender, sender_name, message_id,
                           hidden, mentioned, sender_role, dismissed, offered, holder, mode, model,
                           sender_principal, provenance, sender_key)
-         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15,
+         VALUES (?1, 'user', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?17, ?10, ?11, ?12, ?13, ?14, ?15,
                  ?16)
          ON CONFLICT (session, message_id) WHERE message_id IS NOT NULL DO NOTHING RETURNING id",
         parameters![
@@ -493,6 +498,7 @@ pub(crate) fn insert_incoming(
             principal.as_ref().map(Principal::to_string),
             reception.provenance.as_ref().map(Provenance::to_string),
             reception.key,
+            reception.offered || reception.dismissed,
         ],
     )?;
     let Some(id) = id else {

@@ -27,6 +27,8 @@ pub struct SessionSettings {
     pub mode: Option<Mode>,
     /// When to answer, in the agent's own shape.
     pub answer: Option<Json>,
+    /// How often and at which hours to speak unasked, in the agent's own shape.
+    pub pace: Option<Json>,
     /// Messages are stored and never answered.
     pub muted: bool,
 }

@@ -162,6 +162,7 @@ fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow
         message_id: Some(format!("timer:{id}")),
         hidden: false,
         mentioned: true,
+        sent_at: None,
     };
     let arrival = log::insert_incoming(tx, incoming, reception, holder)?;
     crash_point("timer.before_fire_commit");

@@ -5,6 +5,7 @@
 mod altered;
 mod read;
 mod spent;
+mod spoken;
 mod sums;
 mod types;
 
@@ -14,6 +15,7 @@ use uuid::Uuid;
 
 pub use self::{
     spent::{Scope, Spent},
+    spoken::Spoken,
     sums::TurnCounts,
     types::{Answer, Round, Turn, TurnEnd, TurnFinish, TurnStart},
 };
@@ -212,9 +214,10 @@ fn insert(
 ) -> Result<(), StoreError> {
     let inserted = tx.writes_one(
         "INSERT INTO turn (id, session, conversation, user_name, role, mode, model, persona,
-                           methods, parent, depth, plan, started_at, holder, leased, principal)
+                           methods, parent, depth, plan, started_at, holder, leased, principal,
+                           unprompted)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                 ?16)
+                 ?16, ?17)
          ON CONFLICT (id) DO NOTHING",
         parameters![
             turn.id,
@@ -233,6 +236,7 @@ fn insert(
             holder,
             leased,
             turn.principal.to_string(),
+            turn.unprompted,
         ],
     )?;
     inserted.then_some(()).ok_or(StoreError::TurnBegun(turn.id))

@@ -69,6 +69,19 @@ impl Home {
         self
     }
 
+    /// Changes rows behind the store's back, for what no test can wait for, such as that a day passes.
+    ///
+    /// # Panics
+    /// On PostgreSQL, and where the statements fail.
+    pub fn alter(&self, statements: &str) {
+        assert!(self.options.url.is_none(), "SQLite only");
+        let file = self.options.data.join("callgate.db");
+        let database = rusqlite::Connection::open(file).expect("the store's file");
+        let waits = database.busy_timeout(Duration::from_secs(10));
+        let altered = waits.and_then(|()| database.execute_batch(statements));
+        altered.expect("statements that fit the schema");
+    }
+
     pub fn data(&self) -> &Path {
         &self.options.data
     }

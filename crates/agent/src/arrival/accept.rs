@@ -74,7 +74,7 @@ impl Agent {
                 received.claim.end();
                 received.row
             }
-            State::Command(_) | State::Message { .. } => {
+            State::Stale | State::Command(_) | State::Message { .. } => {
                 return self.respond(received, watch).await;
             }
         };

@@ -10,6 +10,7 @@ use crate::{
     compact::Asker,
     session::LiveSession,
     turn::{SessionContext, Speakers, TurnOptions, own_words, words_of},
+    when::Prompting,
 };
 
 /// Why a turn begins.
@@ -65,11 +66,13 @@ impl Agent {
         &self,
         row: &LogRow,
         role: Role,
+        prompting: Prompting,
         watch: Watch,
     ) -> Result<Arrived, TurnError> {
         let mut trigger = TurnTrigger::new(row.session.clone(), row.principal(), role);
         trigger.waits = Some(row.id);
         trigger.watch = watch;
+        trigger.options.prompting = prompting;
         self.answer_on(trigger).await
     }
 
@@ -86,6 +89,13 @@ impl Agent {
             .is_some_and(|id| waiting.iter().all(|row| row.id != id))
         {
             return Ok(Arrived::Joined);
+        }
+        let prompting = trigger.options.prompting;
+        if !self.has_room(&trigger.session, prompting).await? {
+            // We have spoken since it was decided.
+            let dismissed: Vec<i64> = trigger.waits.into_iter().collect();
+            self.store().log().dismiss(&dismissed).await?;
+            return Ok(Arrived::Heard);
         }
         if let Some(row) = &trigger.reserved {
             waiting.retain(|waiting| waiting.id != row.id);

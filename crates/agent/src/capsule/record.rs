@@ -81,6 +81,7 @@ fn origin(text: &str) -> Option<Origin> {
         Some(("plugin", id)) => Some(Origin::Plugin(id.to_owned())),
         Some(("mcp", id)) => Some(Origin::Mcp(id.to_owned())),
         Some(("agent", id)) => Some(Origin::Agent(id.to_owned())),
+        Some(("platform", id)) => Some(Origin::Platform(id.to_owned())),
         Some(("client", id)) => Some(Origin::Client(id.to_owned())),
         _ => None,
     }
@@ -185,6 +186,7 @@ impl TurnRecord {
             allowed: allowed(&self.methods),
             parent: self.parent,
             depth: self.depth,
+            unprompted: false,
             plan: self.plan.clone(),
         }
     }

@@ -194,8 +194,9 @@ impl Agent {
         let row = row.filter(|row| row.session == session);
         let (caller, peer) = (call.caller, companion(call.peer)?);
         self.within_depth(caller.depth)?;
-        if row.is_some() && !self.settings().debounce.is_zero() {
-            tokio::time::sleep(self.settings().debounce).await;
+        if row.is_some() {
+            let gathering = self.gathering(&session).await.map_err(failed)?;
+            tokio::time::sleep(gathering).await;
         }
         if self.is_answering_to(&session, &caller.principal) {
             if let Some(row) = row {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Agent, TurnError, Watch, asked::rounds, delegate::both, recall::History, record::Record,
-    session::LiveSession,
+    session::LiveSession, when::Prompting,
 };
 
 /// Messages one turn may send.
@@ -94,6 +94,7 @@ impl Agent {
             },
             parent: ask.parent.as_ref().map(|parent| parent.turn),
             depth: ask.parent.as_ref().map_or(0, |parent| parent.depth + 1),
+            unprompted: ask.options.prompting != Prompting::Addressed,
             plan: TurnPlan {
                 version: STEP_VERSION,
                 others: ask.speakers.others.clone(),

@@ -16,6 +16,7 @@ use crate::{
     Agent, TurnError, TurnReport,
     history::{from_json, text_of, to_plugins_json},
     host,
+    when::Prompting,
 };
 
 /// What is `None` is as usual.
@@ -42,6 +43,7 @@ pub(crate) struct TurnOptions {
     pub(crate) returned: Option<Returned>,
     /// The companion wants no answer after all.
     pub(crate) stopped: bool,
+    pub(crate) prompting: Prompting,
 }
 
 /// Methods, and how a model sees them.

@@ -61,6 +61,7 @@ impl Agent {
             allowed: allowed(persona.as_ref()),
             parent: None,
             depth: 0,
+            unprompted: false,
             plan: Json::Null,
         };
         let waiting = self.store().log().unanswered(session).await?;

@@ -396,7 +396,7 @@ async fn what_came_with_less_joins_no_turn_that_may_more() {
         role: Some(Role::Operator),
         ..less.clone()
     };
-    let turns = joins_not(more, less).await;
+    let turns = joins_not(("root", more), ("root", less)).await;
     let roles: Vec<Role> = turns.into_iter().map(|turn| turn.start.role).collect();
     assert_eq!(roles, [Role::Operator, Role::Member]);
 }
@@ -411,21 +411,37 @@ async fn what_is_to_be_answered_in_another_way_joins_no_turn() {
         mode: Some(Mode::Code),
         ..Override::default()
     };
-    let turns = joins_not(first, second).await;
+    let turns = joins_not(("root", first), ("root", second)).await;
     let modes: Vec<Mode> = turns.into_iter().map(|turn| turn.start.mode).collect();
     assert_eq!(modes, [Mode::Tools, Mode::Code]);
 }
 
+#[tokio::test]
+async fn what_somebody_else_says_joins_no_turn_that_runs() {
+    let tools = Override {
+        mode: Some(Mode::Tools),
+        ..Override::default()
+    };
+    let turns = joins_not(("ann", tools.clone()), ("bob", tools)).await;
+    let people = turns
+        .iter()
+        .map(|turn| turn.start.principal.user().into_owned());
+    assert_eq!(people.collect::<Vec<_>>(), ["ann", "bob"]);
+}
+
 /// A message that comes in the middle of a turn is answered by the next.
-async fn joins_not(first: Override, second: Override) -> Vec<callgate_store::Turn> {
+async fn joins_not(
+    first: (&'static str, Override),
+    second: (&'static str, Override),
+) -> Vec<callgate_store::Turn> {
     let home = Home::sqlite();
     let told = std::sync::Arc::new(tokio::sync::Notify::new());
     let model = Scripted::default().waits(told.clone());
     let model = model.calls(&[("look", "x")]).says("One.").says("Two.");
     let stage = Stage::new(home.open().await, model);
-    let arriving = |agent: callgate_agent::Agent, text: &'static str, overrule: Override| {
+    let arriving = |agent: callgate_agent::Agent, text: &'static str, (user, overrule)| {
         tokio::spawn(async move {
-            let incoming = incoming("root", text);
+            let incoming = incoming(user, text);
             agent.arrive(incoming, overrule, Watch::default()).await
         })
     };

@@ -119,6 +119,7 @@ fn message(number: usize) -> Incoming {
         message_id: Some(format!("m{number}")),
         hidden: false,
         mentioned: true,
+        sent_at: None,
     }
 }
 

@@ -27,4 +27,5 @@ mod search;
 mod seeds;
 mod stage;
 mod statements;
+mod transcripts;
 mod turns;

@@ -125,6 +125,7 @@ async fn converse(agent: Agent, number: usize) -> (usize, String) {
         message_id: None,
         hidden: false,
         mentioned: true,
+        sent_at: None,
     };
     let overrule = Override {
         mode: Some(Mode::Tools),

@@ -244,6 +244,7 @@ pub fn incoming(user: &str, text: &str) -> Incoming {
         message_id: None,
         hidden: false,
         mentioned: true,
+        sent_at: None,
     }
 }
 

@@ -64,6 +64,9 @@ pub struct NewPlatformArguments {
     /// Characters of one message; a longer answer is several messages
     #[arg(long, value_name = "COUNT")]
     pub longest_message: Option<u32>,
+    /// An action that the AI may take in its chats, such as set_group_ban; may be repeated
+    #[arg(long, value_name = "ACTION")]
+    pub offer: Vec<String>,
 }
 
 impl NewPlatformArguments {
@@ -78,6 +81,7 @@ impl NewPlatformArguments {
             secret: self.secret,
             account: self.account,
             longest_message: self.longest_message,
+            offer: self.offer,
         }
     }
 }

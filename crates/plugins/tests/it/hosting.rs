@@ -53,6 +53,7 @@ async fn say(scene: &Scene, user: &str, text: &str) {
         message_id: None,
         hidden: false,
         mentioned: true,
+        sent_at: None,
     };
     scene.store.log().append_incoming(&incoming).await.unwrap();
 }

@@ -2,8 +2,7 @@
 
 use std::{num::NonZero, time::Duration};
 
-use callgate_agent::{Administrator, AgentSettings, Allowance, AnswerWhen, Budgets, Patterns};
-use callgate_contract::Principal;
+use callgate_agent::{Administrator, AgentSettings, Allowance, Budgets};
 use serde::{Deserialize, Serialize};
 
 use super::{Config, count};
@@ -20,37 +19,6 @@ pub struct Agent {
     pub debounce_ms: u32,
     pub keep_requests: bool,
     pub administrators: Vec<Administrator>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Answer {
-    pub private: bool,
-    pub mentioned: bool,
-    pub prefixes: Vec<String>,
-    pub names: Vec<String>,
-    pub patterns: Patterns,
-    pub probability: Probability,
-    pub accounts: Vec<String>,
-    pub allow: Vec<Principal>,
-    pub block: Vec<Principal>,
-}
-
-/// Between 0 and 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(try_from = "f64")]
-pub struct Probability(f64);
-
-impl TryFrom<f64> for Probability {
-    type Error = &'static str;
-
-    fn try_from(number: f64) -> Result<Self, Self::Error> {
-        if (0.0..=1.0).contains(&number) {
-            Ok(Probability(number))
-        } else {
-            Err("not between 0 and 1")
-        }
-    }
 }
 
 /// `None` is no limit.
@@ -123,25 +91,9 @@ impl Default for Agent {
     }
 }
 
-impl Default for Answer {
-    fn default() -> Self {
-        Answer {
-            private: true,
-            mentioned: true,
-            prefixes: Vec::new(),
-            names: Vec::new(),
-            patterns: Patterns::default(),
-            probability: Probability::default(),
-            accounts: Vec::new(),
-            allow: Vec::new(),
-            block: Vec::new(),
-        }
-    }
-}
-
 impl Config {
     pub fn turns(&self) -> AgentSettings {
-        let (agent, answer, budget) = (&self.agent, &self.answer, &self.budget);
+        let (agent, budget) = (&self.agent, &self.budget);
         let size = |count: NonZero<u32>| usize::try_from(count.get()).unwrap_or(usize::MAX);
         AgentSettings {
             rounds: agent.rounds.get(),
@@ -183,17 +135,8 @@ impl Config {
                     budget.day_money,
                 ),
             },
-            answer: AnswerWhen {
-                private: answer.private,
-                mentioned: answer.mentioned,
-                prefixes: answer.prefixes.clone(),
-                names: answer.names.clone(),
-                patterns: answer.patterns.clone(),
-                probability: answer.probability.0,
-                accounts: answer.accounts.clone(),
-                allow: answer.allow.clone(),
-                block: answer.block.clone(),
-            },
+            answer: self.answer.clone(),
+            pace: self.pace.clone(),
             limits: self.limit.clone(),
             administrators: agent.administrators.clone(),
             known_values: self.approval.known_values.clone(),

@@ -48,6 +48,9 @@ pub struct PlatformEntry {
     /// Characters of one message; a longer answer is several messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_message: Option<u32>,
+    /// Actions of the platform that the AI may take in its chats, such as `set_group_ban`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offer: Vec<String>,
 }
 
 /// The rest may be a secret.
@@ -152,6 +155,10 @@ impl PlatformEntry {
         for (name, value) in fields {
             let value: toml_edit::Value = match value {
                 toml::Value::Integer(number) => number.into(),
+                toml::Value::Array(items) => {
+                    let items = items.iter().filter_map(toml::Value::as_str);
+                    items.collect::<toml_edit::Array>().into()
+                }
                 value => value.as_str().unwrap_or_default().into(),
             };
             table.insert(&name, value.into());

@@ -61,6 +61,7 @@ impl PlatformHost {
                     message_id: id,
                     hidden: false,
                     mentioned: addressed,
+                    sent_at: event.sent_at,
                 };
                 let overrule = Override {
                     platform: Some(facts),

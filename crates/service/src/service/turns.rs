@@ -116,6 +116,7 @@ impl Service {
                 .transpose()?,
             hidden: false,
             mentioned: true,
+            sent_at: None,
         };
         let overrule = Override {
             mode: message.mode,

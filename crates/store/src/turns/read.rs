@@ -184,6 +184,7 @@ fn read(row: &Row) -> Result<Turn, StoreError> {
         parent: get(row, "parent")?,
         depth: u8::try_from(get::<i64>(row, "depth")?)
             .map_err(|error| StoreError::damaged("depth", error))?,
+        unprompted: row::read_flag(get(row, "unprompted")?),
         plan: row::read_json_or_null("plan", get(row, "plan")?)?,
     };
     Ok(Turn {

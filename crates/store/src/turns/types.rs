@@ -27,6 +27,8 @@ pub struct TurnStart {
     /// The turn whose agent this one is.
     pub parent: Option<JournalId>,
     pub depth: u8,
+    /// Nobody has asked for it.
+    pub unprompted: bool,
     /// Whatever else the agent needs; `Null` where nothing.
     pub plan: Json,
 }

@@ -78,6 +78,7 @@ pub fn turn(id: JournalId, session: SessionKey) -> TurnStart {
         allowed: Allowed::Only(vec![]),
         parent: None,
         depth: 0,
+        unprompted: false,
         plan: json!({"max_steps": 30}),
     }
 }
@@ -105,6 +106,7 @@ pub fn incoming(session: SessionKey, text: &str, message_id: Option<&str>) -> In
         message_id: message_id.map(str::to_owned),
         hidden: false,
         mentioned: false,
+        sent_at: None,
     }
 }
 

@@ -86,6 +86,7 @@ async fn says(store: &Store, session: &str, user: &str, reception: Reception) ->
         message_id: None,
         hidden: false,
         mentioned: true,
+        sent_at: None,
     };
     let received = store.log().receive(&incoming, reception).await;
     received.unwrap().row

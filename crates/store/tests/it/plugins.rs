@@ -135,6 +135,7 @@ async fn the_log_is_searched_and_its_speakers_are_known() {
                 message_id: None,
                 hidden: false,
                 mentioned: false,
+                sent_at: None,
             };
             store.log().append_incoming(&incoming).await.unwrap();
         }

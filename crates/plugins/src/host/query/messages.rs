@@ -176,6 +176,7 @@ pub(super) async fn create(store: &Store, values: &Map<String, Json>) -> Result<
                 .map(str::to_owned),
             hidden: false,
             mentioned: false,
+            sent_at: None,
         };
         let arrival = store
             .log()

@@ -277,6 +277,12 @@ pub const KEYS: &[Key] = &[
         meaning: "Answer where the bot is mentioned.",
     },
     Key {
+        name: "answer.replied",
+        shape: Shape::Flag,
+        default: "true",
+        meaning: "Answer replies to what the bot has said.",
+    },
+    Key {
         name: "answer.prefixes",
         shape: Shape::Names,
         default: "[]",
@@ -286,7 +292,8 @@ pub const KEYS: &[Key] = &[
         name: "answer.names",
         shape: Shape::Names,
         default: "[]",
-        meaning: "Answer messages that contain one of these.",
+        meaning: "Answer messages that contain one of these. Such a message is not said to the bot, and \
+                  is held to `pace`; so are those of `patterns` and `probability`.",
     },
     Key {
         name: "answer.patterns",
@@ -318,6 +325,54 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Names,
         default: "[]",
         meaning: "Never answer these people, each as `PLATFORM:ACCOUNT`.",
+    },
+    Key {
+        name: "pace.cooldown_seconds",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For so long after anything it said in a group, the bot answers there only what is \
+                  said to it: mentions, replies, prefixes and commands. How all of this works \
+                  together is in [speaking.md](speaking.md). A session can have each key of `pace` \
+                  and `answer` for itself.",
+    },
+    Key {
+        name: "pace.per_hour",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "Answers that nobody asked for, at most, in any hour of one group; 0 is no limit. \
+                  What is said to the bot is answered all the same and does not count.",
+    },
+    Key {
+        name: "pace.quiet_hours",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Parts of the day in which the bot keeps quiet in groups, each as `23:00-07:30`.",
+    },
+    Key {
+        name: "pace.quiet",
+        shape: Shape::Choice("\"unaddressed\" or \"everything\""),
+        default: "\"unaddressed\"",
+        meaning: "What goes unanswered in quiet hours: what was not said to the bot, or everything.",
+    },
+    Key {
+        name: "pace.time_zone",
+        shape: Shape::Text,
+        default: "\"\"",
+        meaning: "Of quiet hours: a name such as `Asia/Shanghai`, or `+08:00`. Empty is the machine's.",
+    },
+    Key {
+        name: "pace.stale_seconds",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "A message that is older than this when its platform delivers it, such as after a \
+                  lost connection, is kept and not answered; 0 answers however late.",
+    },
+    Key {
+        name: "pace.join_seconds",
+        shape: Shape::Number,
+        default: "0",
+        meaning: "For so long the bot waits for more before it answers a message, and answers all of it \
+                  together; 0 is `agent.debounce_ms`.",
     },
     Key {
         name: "budget.turn_tokens",

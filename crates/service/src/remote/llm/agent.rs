@@ -55,6 +55,7 @@ pub(super) async fn ask(
         message_id: Some(format!("{}:{}", peer.client(), asked.id)),
         hidden: false,
         mentioned: true,
+        sent_at: None,
     };
     let overrule = Override {
         principal: Some(peer.principal()),

@@ -44,6 +44,7 @@ pub async fn send(service: &Service, step: &Map<String, Json>) -> Result<Vec<Vec
         message_id: None,
         hidden: false,
         mentioned: text("group").is_none(),
+        sent_at: None,
     };
     let overrule = Override {
         mode: Some(Mode::Tools),
