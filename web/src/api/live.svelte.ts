@@ -35,6 +35,7 @@ export interface Happening {
     plugins?: object;
     models?: object;
     rules?: object;
+    platforms?: object;
   };
 }
 

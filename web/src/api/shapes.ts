@@ -14,6 +14,7 @@ export type Callers = Schemas["MethodCallers"];
 export type WholeMethod = Answer<"/api/methods/{name}", "get">;
 /** A call as it was just made, or as a journal recorded it. */
 export type WholeCall = Omit<Schemas["CallView"], "kind"> & Partial<Pick<Schemas["CallView"], "kind">>;
+export type Platform = Schemas["PlatformView"];
 export type Client = Schemas["ClientView"];
 export type Room = Schemas["RoomView"];
 export type ModelEntry = Schemas["ModelView"];

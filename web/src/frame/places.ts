@@ -5,7 +5,7 @@ export const groups = [
   { name: null, pages: ["chat"] },
   { name: "frame.build", pages: ["methods", "playground", "plugins", "personas", "models"] },
   { name: "frame.watch", pages: ["overview", "turns", "approvals", "logs"] },
-  { name: "frame.keep", pages: ["clients", "keys", "timers", "settings"] },
+  { name: "frame.keep", pages: ["platforms", "clients", "keys", "timers", "settings"] },
 ] as const;
 
 export type PageName = (typeof groups)[number]["pages"][number];
@@ -21,6 +21,7 @@ export const letters: Record<PageName, string> = {
   turns: "t",
   approvals: "a",
   logs: "g",
+  platforms: "f",
   clients: "n",
   keys: "k",
   timers: "r",
@@ -39,6 +40,7 @@ export const load: Record<PageName, () => Promise<{ default: Component }>> = {
   turns: () => import("../pages/Turns.svelte"),
   approvals: () => import("../pages/Approvals.svelte"),
   logs: () => import("../pages/Logs.svelte"),
+  platforms: () => import("../pages/Platforms.svelte"),
   clients: () => import("../pages/Clients.svelte"),
   keys: () => import("../pages/Keys.svelte"),
   timers: () => import("../pages/Timers.svelte"),
