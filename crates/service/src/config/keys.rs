@@ -167,6 +167,9 @@ retries = 4
         page += "\n## limit\n\n\
                  `[[limit]]`, a table for each limit on how much people may ask for, is described in \
                  [limits.md](limits.md). No environment variable.\n";
+        page += "\n## platform\n\n\
+                 `[[platform]]`, a table for each chat platform, is described in \
+                 [platforms.md](platforms.md). No environment variable.\n";
         page += "\n## Beside these\n\n\
                  `CALLGATE_LOG` sets what is logged to standard error: `warn` (the default), \
                  `info`, `debug`, or by part, such as `callgate_sandbox=debug`. `NO_COLOR` switches \
