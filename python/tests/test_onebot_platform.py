@@ -19,6 +19,10 @@ class Platform(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="callgate-onebot-")))
 
+    async def asyncSetUp(self) -> None:
+        # A busy machine is no news.
+        asyncio.get_running_loop().slow_callback_duration = LONG
+
     @contextlib.asynccontextmanager
     async def connected(self, **options):
         """The server and an account that is connected to it."""
@@ -125,6 +129,28 @@ class Delivery(Platform):
     async def next_answer(self, client) -> None:
         await client.emit(onebot("reconnect").asking("and again", 2, 10000))
         await client.wait_until(lambda: any(sent.text == "answer 1" for sent in client.world.sent), LONG)
+
+    async def test_a_connection_that_is_dead_and_not_closed_is_passed_by(self) -> None:
+        async with self.connected() as (instance, dead), self.client(instance) as client:
+            await self.ask(dead, "hello", 1)
+            dead.reading.clear()
+            await client.connect(instance.url)
+            self.assertEqual(await self.ask(client, "and now?", 2), "answer 1")
+            self.assertEqual(len(dead.world.sent), 1)
+
+    async def test_who_reads_late_gets_everything_once(self) -> None:
+        people = range(30_001, 30_021)
+        async with self.connected() as (_, client):
+            client.reading.clear()
+            for number, user_id in enumerate(people):
+                sender = {"user_id": user_id, "nickname": "P", "card": ""}
+                event = onebot("reconnect").asking("hello", number, 10000, user_id=user_id, sender=sender)
+                await client.emit(event)
+            await asyncio.sleep(1)
+            self.assertEqual(client.world.sent, [])
+            client.reading.set()
+            await client.wait_until(lambda: len(client.world.sent) >= len(people), LONG)
+            self.assertEqual(sorted(sent.chat for sent in client.world.sent), [f"private {user_id}" for user_id in people])
 
     async def test_answers_keep_the_order_of_their_chat(self) -> None:
         chats, messages = 5, 10
