@@ -4,11 +4,12 @@ fails (e2e/onebot)."""
 import asyncio
 import contextlib
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from test_onebot import onebot, setUpModule  # noqa: F401
+from test_onebot import E2E, onebot, setUpModule  # noqa: F401
 
 BINARY = os.environ["CALLGATE_BIN"]
 LONG = 120.0
@@ -96,6 +97,31 @@ class Ways(Platform):
                 await self.ask(client, "hello", 7 + len(client.world.sent), user_id=user_id)
             self.assertEqual([sent.chat for sent in one.world.sent], ["private 10001"] * 2)
             self.assertEqual([sent.chat for sent in other.world.sent], ["private 10002"] * 2)
+
+
+class Groups(Platform):
+    async def test_who_speaks_to_the_bot_is_answered_and_nobody_else(self) -> None:
+        hour, segments = onebot("hour"), onebot("segments")
+        at, text = segments.segment("at", qq=str(hour.SELF)), segments.text("what is it?")
+        reply = segments.segment("reply", id=str(hour.SAID))
+        said = [
+            ([text], False), ([at, text], True), ([segments.segment("at", qq=str(hour.BOB)), text], False),
+            ([text, at], True), ([reply, text], True), ([segments.segment("at", qq="all"), text], False), ([at], True),
+        ]  # fmt: skip
+        async with self.connected() as (_, client):
+            answers = 0
+            for number, (message, is_answered) in enumerate(said):
+                event = onebot("reconnect").asking("", 70_000 + number, hour.SELF, message=message)
+                event |= {"message_type": "group", "sub_type": "normal", "group_id": hour.GROUP}
+                await client.emit(event)
+                answers += is_answered
+                if is_answered:
+                    await client.wait_until(lambda answers=answers: len(client.world.sent) >= answers, LONG)
+            # What answered nobody would have taken a number.
+            texts = client.world.by_chat()
+            self.assertEqual(texts, {f"group {hour.GROUP}": [f"answer {number}" for number in range(answers)]})
+        subprocess.run([E2E / "install", "onebot-schemas"], check=True)
+        self.assertEqual(onebot("schemas").check((), client.asked).unexplained(), {})
 
 
 class Delivery(Platform):
