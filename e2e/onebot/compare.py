@@ -13,7 +13,8 @@ from .hour import Entry, world
 from .process import TOKEN, peers
 
 Notes = dict[int, dict[str, Any]]
-_SETTLED = 1.0
+# Seconds; on a busy machine somebody may be slow to write.
+_SETTLED = 2.0
 
 
 def read(path: Path, entries: Iterable[Entry]) -> Notes:

@@ -21,6 +21,14 @@ def shown(component) -> list:
     return [type(component).__name__, fields(component)]
 
 
+def looked_up(raw) -> list:
+    """A field in the ways that plugins look it up, and one that is not there."""
+    try:
+        return [raw.get("post_type"), raw.post_type, raw["post_type"], raw.a_field_that_is_not_there]
+    except (AttributeError, KeyError) as error:
+        return [repr(error)]
+
+
 class Witness(Star):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -31,8 +39,7 @@ class Witness(Star):
         message, raw = event.message_obj, event.message_obj.raw_message
         note = {
             "raw": dict(raw), "raw_class": f"{type(raw).__module__}.{type(raw).__name__}", "event": type(event).__name__,
-            "kinds": [raw.get("post_type"), getattr(raw, "post_type", None), raw["post_type"]],
-            "absent": raw.a_field_that_is_not_there,
+            "kinds": looked_up(raw),
             "chain": [shown(component) for component in message.message], "message_str": event.message_str,
             "origin": event.unified_msg_origin, "session_id": event.session_id, "type": message.type.value,
             "sender_id": event.get_sender_id(), "sender_name": event.get_sender_name(), "self_id": event.get_self_id(),
