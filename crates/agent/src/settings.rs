@@ -1,6 +1,6 @@
 //! What the operator decides for all turns.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use callgate_contract::Limit;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub struct AgentSettings {
     /// Keep each request in the journal: what a model was asked can be looked at, at the price of
     /// space.
     pub keep_requests: bool,
+    /// The chats that are connected, by id: of which kind each is. Plugins are told.
+    pub platforms: BTreeMap<String, String>,
 }
 
 impl Default for AgentSettings {
@@ -56,6 +58,7 @@ impl Default for AgentSettings {
             administrators: Vec::new(),
             known_values: Vec::new(),
             keep_requests: true,
+            platforms: BTreeMap::new(),
         }
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn method(agent: &Agent) -> Function {
                 "accounts": settings.answer.accounts,
                 "names": settings.answer.names,
                 "model": model,
+                "platforms": settings.platforms,
             }))
         }
     };

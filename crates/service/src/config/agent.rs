@@ -5,7 +5,7 @@ use std::{num::NonZero, time::Duration};
 use callgate_agent::{Administrator, AgentSettings, Allowance, Budgets};
 use serde::{Deserialize, Serialize};
 
-use super::{Config, count};
+use super::{Config, PlatformEntry, count};
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -141,6 +141,7 @@ impl Config {
             administrators: agent.administrators.clone(),
             known_values: self.approval.known_values.clone(),
             keep_requests: agent.keep_requests,
+            platforms: self.platform.iter().map(PlatformEntry::named).collect(),
         }
     }
 }

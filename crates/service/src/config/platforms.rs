@@ -20,6 +20,14 @@ pub enum PlatformKind {
     Onebot,
 }
 
+impl PlatformKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            PlatformKind::Onebot => "onebot",
+        }
+    }
+}
+
 /// A chat platform as the operator wrote it down.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +85,11 @@ pub(super) fn check(content: &toml::Value, file: &str) -> Result<(), ServiceErro
 }
 
 impl PlatformEntry {
+    /// Its id, and of which kind it is.
+    pub(super) fn named(&self) -> (String, String) {
+        (self.id.clone(), self.kind.name().to_owned())
+    }
+
     /// Everything that can be said about it before it is tried.
     pub(crate) fn settings(&self) -> Result<OneBotSettings, ServiceError> {
         let wrong = |reason: String| {

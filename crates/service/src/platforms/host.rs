@@ -10,7 +10,10 @@ use callgate_platforms::{Event, EventKind, Host, MediaSource, NotStored};
 use callgate_store::{Incoming, Sender};
 use sha2::{Digest, Sha256};
 
-use crate::{Event as LiveEvent, Live, Service, ServiceError, config::PlatformEntry};
+use crate::{
+    Event as LiveEvent, Live, Service, ServiceError,
+    config::{PlatformEntry, PlatformKind},
+};
 
 /// Of one attachment.
 const LARGEST_FILE: usize = 32 << 20;
@@ -18,6 +21,7 @@ const LARGEST_FILE: usize = 32 << 20;
 pub(super) struct PlatformHost {
     service: Service,
     id: String,
+    kind: PlatformKind,
     /// Attachments lie wherever the platform keeps them, and never on this machine or its network.
     fetcher: Fetcher,
 }
@@ -32,6 +36,7 @@ impl PlatformHost {
         PlatformHost {
             service,
             id: entry.id.clone(),
+            kind: entry.kind,
             fetcher: Fetcher::new(anywhere).limits(limits),
         }
     }
@@ -39,7 +44,7 @@ impl PlatformHost {
     async fn take(&self, event: Event) -> Result<(), ServiceError> {
         let agent = self.service.agent().await?;
         let facts = Arc::new(PlatformFacts {
-            kind: "onebot".to_owned(),
+            kind: self.kind.name().to_owned(),
             bot: event.bot,
             chat_name: event.chat_name,
             raw: event.raw,
