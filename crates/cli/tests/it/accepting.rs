@@ -3,12 +3,15 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
+    sync::mpsc,
+    time::Duration,
 };
 
 use serde_json::{Value as Json, json};
 
 use crate::{
     model::FakeModel,
+    outages::{fill_disk, limit_files},
     scene::{Scene, finish, wait_until},
     server::Server,
 };
@@ -203,6 +206,32 @@ fn a_message_that_cannot_be_stored_is_refused_and_says_what_to_do() {
     let (status, said) = site.say(&server, SESSION, "one", hello).unwrap();
     assert_eq!((status, &said["stop"]), (200, &json!("accepted")));
     wait_until(|| site.log(&server, SESSION).len() == 2);
+}
+
+/// The reply is there and cannot be written; once it can be, the turn goes on with it.
+#[test]
+fn a_reply_that_cannot_be_stored_at_once_is_not_asked_for_again() {
+    let (asked, is_asked) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel::<()>();
+    let happens = move || {
+        asked.send(()).unwrap();
+        goes_on.recv().unwrap();
+    };
+    let model = FakeModel::first(happens, "pong");
+    let site = Site::new(&model);
+    let server = site.start();
+    let hello = json!({ "text": "hello", "wait": false, "mode": "tools" });
+    assert_eq!(site.say(&server, SESSION, "one", hello).unwrap().0, 200);
+    is_asked.recv().unwrap();
+    fill_disk(&server);
+    go_on.send(()).unwrap();
+    // The reply has met the disk by then.
+    std::thread::sleep(Duration::from_secs(2));
+    limit_files(&server, None);
+    wait_until(|| site.log(&server, SESSION).len() == 2);
+    let said = [row("user", "hello"), row("assistant", "pong")];
+    assert_eq!(site.log(&server, SESSION), said);
+    assert_eq!(model.asked(), 1);
 }
 
 #[test]
