@@ -159,6 +159,18 @@ fn an_answer_to_somebody_over_http_is_on_its_way_no_longer() {
     assert_eq!(site.scene.outbox(), [""; 0]);
 }
 
+/// Who only counts messages is no listener: without plugins no message waits until somebody has dealt with it,
+/// which a kill might keep them from.
+#[test]
+fn without_plugins_a_message_is_put_to_nobody_before_its_turn() {
+    let model = FakeModel::start(0, "pong");
+    let site = Site::new(&model);
+    let server = site.start_killed_at("log.before_settle");
+    let body = json!({ "text": "hello" });
+    let said = site.say(&server, SESSION, "one", body);
+    assert_eq!(said.unwrap().1["text"], "pong");
+}
+
 /// Holds the database's write lock until it is ended.
 #[allow(
     clippy::disallowed_methods,
