@@ -23,7 +23,7 @@ PHASES = [("sqlite", 1, 0.3), ("postgres", 1, 0.2), ("postgres", 2, 0.25), ("pos
 # Of the minutes, for starting and settling.
 _APART = 0.2
 # Of a conversation in which answers must stay quick.
-_MESSAGES_A_MINUTE = 60
+_MESSAGES_A_MINUTE = 20
 
 
 def arguments() -> argparse.Namespace:

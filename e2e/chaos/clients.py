@@ -62,7 +62,7 @@ class Client:
             until = time.time() + _PATIENCE
             while not self.heard[asked.name] and time.time() < until and not self.ending.is_set():
                 await asyncio.sleep(0.1)
-            await asyncio.sleep(self.random.uniform(0.0, 1.0))
+            await asyncio.sleep(self.random.uniform(0.0, 2.0))
 
     async def _say(self, asked: words.Ask) -> None:
         request = {"target": "server", "requestId": asked.name, "message": asked.text}

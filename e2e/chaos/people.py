@@ -62,7 +62,7 @@ class Person:
                 asked = words.Ask(words.name_of(self.number, number), self.random.choice(manner.kinds))
                 await self._say(asked, mode, model, wait=self.random.random() < 0.5)
             await self._until_answered()
-            await asyncio.sleep(self.random.uniform(0.0, 1.0))
+            await asyncio.sleep(self.random.uniform(0.0, 2.0))
 
     async def _say(self, asked: words.Ask, mode: str | None, model: str | None, wait: bool) -> None:
         body = {"text": asked.text, "wait": wait, "mode": mode, "model": model}

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
-    Standing, StoreError, changes,
+    Standing, StoreError, changes, crash_point,
     database::Database,
     row::{self, get},
     rules,
@@ -123,6 +123,7 @@ impl Approvals<'_> {
                 Ok(approval)
             })
             .await?;
+        crash_point("approval.after_ask");
         if is_put {
             self.0.tell_queued_in(&session);
         }
@@ -142,7 +143,8 @@ impl Approvals<'_> {
             Decision::Deny => (ApprovalState::Denied, Permission::Deny),
         };
         let by = by.map(str::to_owned);
-        self.0
+        let answered = self
+            .0
             .write(move |tx| {
                 let answered = tx.query_optional(
                     "UPDATE approval SET state = ?2, answered_at = ?3, answered_by = ?4
@@ -161,7 +163,9 @@ impl Approvals<'_> {
                 }
                 Ok(approval)
             })
-            .await
+            .await?;
+        crash_point("approval.after_answer");
+        Ok(answered)
     }
 
     pub async fn get(&self, id: i64) -> Result<Approval, StoreError> {

@@ -27,6 +27,12 @@ pub const CRASH_POINTS: &[&str] = &[
     "outbox.after_receipt",
     "files.before_rename",
     "files.after_rename",
+    "approval.after_ask",
+    "approval.after_answer",
+    "log.before_settle",
+    "log.after_settle",
+    "request.after_claim",
+    "timer.after_claim",
 ];
 
 /// Kills the process, as `kill -9` would, where `CALLGATE_CRASH_AT` is `name`, or on the way past

@@ -378,6 +378,7 @@ impl Log<'_> {
 
     async fn settle(&self, ids: &[i64], update: &'static str) -> Result<(), StoreError> {
         let ids = ids.to_vec();
+        crash_point("log.before_settle");
         self.0
             .write(move |tx| {
                 for id in ids {
@@ -385,7 +386,9 @@ impl Log<'_> {
                 }
                 Ok(())
             })
-            .await
+            .await?;
+        crash_point("log.after_settle");
+        Ok(())
     }
 
     /// All of them or, where one is another turn's or none of this session's, none. Taking again

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_contract::JournalId;
 
 use crate::{
-    StoreError,
+    StoreError, crash_point,
     database::Database,
     row::{self, get},
     tx::parameters,
@@ -27,7 +27,8 @@ impl Requests<'_> {
         let id = row::hash(format!("{}:{asker}{name}", asker.len()).as_bytes());
         let call = row::hash(call);
         let since = row::now() - i64::try_from(window.as_millis()).unwrap_or(i64::MAX);
-        self.0
+        let claim = self
+            .0
             .write(move |tx| {
                 // What nobody will ask for again.
                 tx.execute("DELETE FROM request WHERE made_at < ?1", parameters![since])?;
@@ -47,7 +48,9 @@ impl Requests<'_> {
                     Claim::OtherCall
                 })
             })
-            .await
+            .await?;
+        crash_point("request.after_claim");
+        Ok(claim)
     }
 }
 

@@ -24,6 +24,12 @@ const UNCLEAR: &str = "I do not know whether that was done.";
 
 /// Points that no turn passes; the store's own tests kill there.
 const ELSEWHERE: &[&str] = &[
+    "approval.after_ask",
+    "approval.after_answer",
+    "log.before_settle",
+    "log.after_settle",
+    "request.after_claim",
+    "timer.after_claim",
     "journal.after_flush",
     "timer.before_fire_commit",
     "timer.after_fire",
@@ -41,43 +47,58 @@ async fn no_crash_loses_or_doubles_in_code_mode() {
     if let Ok(data) = std::env::var("CALLGATE_TEST_DATA") {
         return victim(PathBuf::from(data)).await;
     }
-    at_every_pass(Scenario::Code, &[ELSEWHERE]).await;
+    at_every_pass(Engine::Sqlite, Scenario::Code, &[ELSEWHERE]).await;
 }
 
 #[tokio::test]
 async fn no_crash_loses_or_doubles_in_tool_mode() {
-    at_every_pass(Scenario::Tools, &[ELSEWHERE, RUNS]).await;
+    at_every_pass(Engine::Sqlite, Scenario::Tools, &[ELSEWHERE, RUNS]).await;
 }
 
 #[tokio::test]
 async fn no_crash_makes_a_turn_speak_twice() {
-    at_every_pass(Scenario::Spoken, &[ELSEWHERE, FILES]).await;
+    at_every_pass(Engine::Sqlite, Scenario::Spoken, &[ELSEWHERE, FILES]).await;
 }
 
 #[tokio::test]
 async fn no_crash_loses_a_message_that_joined() {
-    at_every_pass(Scenario::JoinedCode, &[ELSEWHERE]).await;
-    at_every_pass(Scenario::JoinedTools, &[ELSEWHERE, RUNS]).await;
+    at_every_pass(Engine::Sqlite, Scenario::JoinedCode, &[ELSEWHERE]).await;
+    at_every_pass(Engine::Sqlite, Scenario::JoinedTools, &[ELSEWHERE, RUNS]).await;
 }
 
 #[tokio::test]
-async fn no_crash_loses_or_doubles_on_postgres() {
-    for scenario in [Scenario::Code, Scenario::Tools] {
-        let whole = uninterrupted(scenario).await;
-        for point in CRASH_POINTS {
-            check(&Home::postgres().await, scenario, point, 1, &whole).await;
+async fn no_crash_loses_or_doubles_in_code_mode_on_postgres() {
+    at_every_pass(Engine::Postgres, Scenario::Code, &[ELSEWHERE]).await;
+}
+
+#[tokio::test]
+async fn no_crash_loses_or_doubles_in_tool_mode_on_postgres() {
+    at_every_pass(Engine::Postgres, Scenario::Tools, &[ELSEWHERE, RUNS]).await;
+}
+
+#[derive(Clone, Copy)]
+enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    async fn home(self) -> Home {
+        match self {
+            Engine::Sqlite => Home::sqlite(),
+            Engine::Postgres => Home::postgres().await,
         }
     }
 }
 
 /// Kills the first time a process comes past a point, the second time, and so on, until it comes
 /// to its end. Of the points, `never` are the ones it does not come past at all.
-async fn at_every_pass(scenario: Scenario, never: &[&[&str]]) {
+async fn at_every_pass(engine: Engine, scenario: Scenario, never: &[&[&str]]) {
     let whole = uninterrupted(scenario).await;
     let mut not_passed = Vec::new();
     for point in CRASH_POINTS {
         let mut pass = 1;
-        while check(&Home::sqlite(), scenario, point, pass, &whole).await {
+        while check(&engine.home().await, scenario, point, pass, &whole).await {
             pass += 1;
         }
         if pass == 1 {

@@ -3,12 +3,15 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
+    sync::mpsc,
+    time::Duration,
 };
 
 use serde_json::{Value as Json, json};
 
 use crate::{
     model::FakeModel,
+    outages::{fill_disk, limit_files},
     scene::{Scene, finish, wait_until},
     server::Server,
 };
@@ -156,6 +159,18 @@ fn an_answer_to_somebody_over_http_is_on_its_way_no_longer() {
     assert_eq!(site.scene.outbox(), [""; 0]);
 }
 
+/// Who only counts messages is no listener: without plugins no message waits until somebody has dealt with it,
+/// which a kill might keep them from.
+#[test]
+fn without_plugins_a_message_is_put_to_nobody_before_its_turn() {
+    let model = FakeModel::start(0, "pong");
+    let site = Site::new(&model);
+    let server = site.start_killed_at("log.before_settle");
+    let body = json!({ "text": "hello" });
+    let said = site.say(&server, SESSION, "one", body);
+    assert_eq!(said.unwrap().1["text"], "pong");
+}
+
 /// Holds the database's write lock until it is ended.
 #[allow(
     clippy::disallowed_methods,
@@ -203,6 +218,32 @@ fn a_message_that_cannot_be_stored_is_refused_and_says_what_to_do() {
     let (status, said) = site.say(&server, SESSION, "one", hello).unwrap();
     assert_eq!((status, &said["stop"]), (200, &json!("accepted")));
     wait_until(|| site.log(&server, SESSION).len() == 2);
+}
+
+/// The reply is there and cannot be written; once it can be, the turn goes on with it.
+#[test]
+fn a_reply_that_cannot_be_stored_at_once_is_not_asked_for_again() {
+    let (asked, is_asked) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel::<()>();
+    let happens = move || {
+        asked.send(()).unwrap();
+        goes_on.recv().unwrap();
+    };
+    let model = FakeModel::first(happens, "pong");
+    let site = Site::new(&model);
+    let server = site.start();
+    let hello = json!({ "text": "hello", "wait": false, "mode": "tools" });
+    assert_eq!(site.say(&server, SESSION, "one", hello).unwrap().0, 200);
+    is_asked.recv().unwrap();
+    fill_disk(&server);
+    go_on.send(()).unwrap();
+    // The reply has met the disk by then.
+    std::thread::sleep(Duration::from_secs(2));
+    limit_files(&server, None);
+    wait_until(|| site.log(&server, SESSION).len() == 2);
+    let said = [row("user", "hello"), row("assistant", "pong")];
+    assert_eq!(site.log(&server, SESSION), said);
+    assert_eq!(model.asked(), 1);
 }
 
 #[test]

@@ -66,3 +66,22 @@ fn a_run_killed_while_it_waits_for_approval_waits_on() {
     assert_eq!(scene.outbox(), ["one", "two"]);
     assert_eq!(scene.notes(), ["a", "b"]);
 }
+
+/// The question is on record and nobody has been told; then its answer is, and nothing has come of it.
+#[test]
+fn a_kill_around_an_approval_costs_neither_the_question_nor_the_answer() {
+    let scene = Scene::configured("[approval]\nask = [\"remember\"]\n");
+    let file = scene.file("code.py", "remember('a', 'first')\nsend_message('one')\n");
+    let killed = |point: &str, words: &[&str]| {
+        let mut command = scene.command(words);
+        let died = finish(command.env("CALLGATE_CRASH_AT", point).spawn().unwrap());
+        assert_eq!(died.code, None, "{point}: {}", died.stderr);
+    };
+    killed("approval.after_ask", &["run", &file]);
+    scene.run("print('next')", &[]).succeeded();
+    let id = scene.approval().to_string();
+    killed("approval.after_answer", &["approval", "allow", &id]);
+    scene.run("print('next')", &[]).succeeded();
+    assert_eq!(scene.notes(), ["a"]);
+    assert_eq!(scene.outbox(), ["one"]);
+}

@@ -65,6 +65,17 @@ impl FakeModel {
         })
     }
 
+    /// Says `text` to everybody; before the first answer `happens` comes to pass.
+    pub fn first(mut happens: impl FnMut() + Send + 'static, text: &str) -> Self {
+        let text = text.to_owned();
+        FakeModel::answering(Arc::default(), move |place, asked| {
+            if place == 0 {
+                happens();
+            }
+            send(asked.stream, &openai(&json!({ "content": &text })), true);
+        })
+    }
+
     /// Hangs up in the middle of each answer.
     pub fn breaking_off() -> Self {
         let half = chunk(&json!({ "content": "Half of" }));

@@ -45,6 +45,22 @@ pub fn say(server: &Server, key: &str, session: &str, body: &Json) -> (u16, Json
     server.api("POST", &path, key, Some(body))
 }
 
+/// The kernel refuses whatever the server wants to write to a file; it has noticed that.
+pub fn fill_disk(server: &Server) {
+    limit_files(server, Some(1));
+    wait_until(|| status(server, "/healthz") == "503");
+}
+
+pub fn limit_files(server: &Server, bytes: Option<u64>) {
+    let process = server.child.as_ref().unwrap().id();
+    let process = Pid::from_raw(i32::try_from(process).unwrap());
+    let limit = Rlimit {
+        current: bytes,
+        maximum: None,
+    };
+    prlimit(process, Resource::Fsize, limit).unwrap();
+}
+
 fn status(server: &Server, path: &str) -> String {
     let answer = server.asked(path);
     answer.split(' ').nth(1).unwrap().to_owned()
@@ -324,17 +340,7 @@ fn a_disk_that_takes_nothing_for_a_while_costs_nothing_but_time() {
     assert_eq!(say(&server, &key, SESSION, &later).0, 200);
     wait_until(|| look.log(SESSION).len() == 2);
 
-    let process = server.child.as_ref().unwrap().id();
-    let process = Pid::from_raw(i32::try_from(process).unwrap());
-    let limit = |bytes| {
-        let limit = Rlimit {
-            current: bytes,
-            maximum: None,
-        };
-        prlimit(process, Resource::Fsize, limit).unwrap();
-    };
-    limit(Some(1));
-    wait_until(|| status(&server, "/healthz") == "503");
+    fill_disk(&server);
     go(&scene);
     let (refused, _) = say(
         &server,
@@ -347,7 +353,7 @@ fn a_disk_that_takes_nothing_for_a_while_costs_nothing_but_time() {
     std::thread::sleep(Duration::from_secs(2));
     assert_eq!(look.log(SESSION).len(), 2, "nothing was said");
 
-    limit(None);
+    limit_files(&server, None);
     assert_in_order(&look);
     wait_until(|| status(&server, "/healthz") == "200");
     assert_eq!(look.log("cli:FriendMessage:eve"), []);

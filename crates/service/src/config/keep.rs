@@ -47,3 +47,19 @@ fn since(days: u32) -> Option<SystemTime> {
 fn bytes(megabytes: u32) -> Option<u64> {
     (megabytes > 0).then(|| u64::from(megabytes) << 20)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_kept_for_as_many_days_as_the_operator_says() {
+        assert_eq!(Keep::default().files(), FileBounds::default());
+        let keep = Keep {
+            file_days: 30,
+            ..Keep::default()
+        };
+        let age = keep.files().since.unwrap().elapsed().unwrap();
+        assert_eq!(age.as_secs() / (24 * 60 * 60), 30);
+    }
+}

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{MAX_TIMER_TEXT, Timers, check_room};
 use crate::{
-    StoreError,
+    StoreError, crash_point,
     row::{self, get},
     tx::{Row, parameters},
 };
@@ -129,7 +129,8 @@ impl Timers<'_> {
         let (id, due) = (timer.id, timer.due_at.as_millisecond());
         let state = if next.is_some() { "waiting" } else { "fired" };
         let next = next.map_or(due, Timestamp::as_millisecond);
-        self.0
+        let claimed = self
+            .0
             .write(move |tx| {
                 let claimed = tx.writes_one(
                     "UPDATE timer SET state = ?1, due_at = ?2
@@ -138,7 +139,9 @@ impl Timers<'_> {
                 )?;
                 Ok(claimed)
             })
-            .await
+            .await?;
+        crash_point("timer.after_claim");
+        Ok(claimed)
     }
 }
 

@@ -126,7 +126,10 @@ impl Turns<'_> {
             .await
     }
 
+    /// With a reply that was to be written soon and could not be yet: who goes on with the turn would ask
+    /// for it again.
     pub async fn rounds(&self, turn: JournalId) -> Result<Vec<Round>, StoreError> {
+        self.0.flush().await?;
         let database = &self.0.database;
         database
             .read(move |tx| {

@@ -1,6 +1,7 @@
 //! A process is killed at every crash point, on both engines; the next one resumes its run and
 //! finds nothing lost, nothing doubled, and told as unknown what nobody can know.
 
+mod others;
 mod turn;
 
 use std::{
@@ -50,6 +51,7 @@ async fn no_crash_loses_or_doubles() {
             script(&store, id, &witness).await;
             check(&store, id, &witness, point).await;
             turn::check(&store, id, &witness, point).await;
+            others::check(&store, id, &witness, point).await;
             wait_for_sweep(&home).await;
         })
         .await;
@@ -115,6 +117,7 @@ async fn script(store: &Store, id: JournalId, witness: &Witness) {
         .await;
     merged.unwrap();
     turn::script(store, id, witness).await;
+    others::script(store, id, witness).await;
 }
 
 async fn step(store: &Store, id: JournalId, witness: &Witness, sequence: u64, effect: Effect) {

@@ -5,11 +5,12 @@ use std::{
     io::Read,
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::PathBuf,
+    time::{Duration, SystemTime},
 };
 
 use callgate_store::{
     Store,
-    files::{EntryKind, FileError, SessionFolders, Usage, jail_uid},
+    files::{EntryKind, FileBounds, FileError, SessionFolders, Usage, jail_uid},
 };
 use callgate_testkit::Home;
 use rustix::fs::{CWD, FileType, Mode};
@@ -399,4 +400,33 @@ async fn a_sweep_disturbs_no_writer() {
     }
     writing.await.unwrap();
     assert_eq!(fs::read(place.shared.join("f.txt")).unwrap(), b"1999");
+}
+
+/// By when the system saw the last change, whatever time the file claims.
+#[tokio::test]
+async fn files_that_were_changed_before_a_day_go() {
+    let place = place().await;
+    let shared = &place.folders.shared;
+    let day = Duration::from_secs(24 * 60 * 60);
+    for (name, claimed) in [
+        ("a", SystemTime::UNIX_EPOCH),
+        ("b", SystemTime::now() + 9 * day),
+    ] {
+        shared.write_atomic(name, b"x").unwrap();
+        let file = fs::File::options()
+            .write(true)
+            .open(place.shared.join(name));
+        file.unwrap().set_modified(claimed).unwrap();
+    }
+    shared.create_dirs("kept").unwrap();
+    let forget = |since| {
+        let bounds = FileBounds {
+            since: Some(since),
+            bytes: None,
+        };
+        place.store.files().forget(bounds).unwrap()
+    };
+    assert_eq!(forget(SystemTime::now() - day), 0);
+    assert_eq!(forget(SystemTime::now() + day), 2);
+    assert_eq!(fs::read_dir(&place.shared).unwrap().count(), 1);
 }

@@ -289,3 +289,19 @@ async fn pruning_keeps_new_turns_open_turns_and_what_was_spent() {
     })
     .await;
 }
+
+/// Written with the next write, which may have failed: whoever goes on with the turn has it all the same.
+#[tokio::test]
+async fn a_reply_that_is_written_soon_is_on_record_for_whoever_reads_the_rounds() {
+    on_each_engine(async |home| {
+        let (store, id) = (home.open().await, JournalId::fresh());
+        let turns = store.turns();
+        turns.begin(&turn(id, session("a")), &[]).await.unwrap();
+        turns.asked(id, 1, None).await.unwrap();
+        let reply = json!({"content": "here"});
+        turns.reply_soon(id, 1, &reply, &charge(USAGE, None));
+        let rounds = turns.rounds(id).await.unwrap();
+        assert_eq!(rounds[0].answer.as_ref().unwrap().reply, reply);
+    })
+    .await;
+}
