@@ -5,6 +5,7 @@ mod backup;
 mod cost;
 mod limit;
 mod model;
+mod outbox;
 mod plugin;
 mod rule;
 mod talk;
@@ -21,6 +22,7 @@ pub use backup::{Backup, Restore, Verify};
 pub use cost::Cost;
 pub use limit::{LimitArguments, LimitCommand};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
+pub use outbox::{OutboxArguments, OutboxCommand};
 pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
 };
@@ -101,6 +103,7 @@ pub enum Command {
     Approval(ApprovalArguments),
     Rule(RuleArguments),
     Limit(LimitArguments),
+    Outbox(OutboxArguments),
     Sandbox(SandboxArguments),
     Doctor(Doctor),
     Backup(Backup),

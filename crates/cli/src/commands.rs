@@ -13,6 +13,7 @@ mod limit;
 mod mcp;
 mod methods;
 mod model;
+mod outbox;
 mod persona;
 mod plugin;
 mod prompt;
@@ -56,6 +57,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Approval(approval) => approval::perform(&common, approval).await,
         Command::Rule(rule) => rule::perform(&common, rule).await,
         Command::Limit(limit) => limit::perform(&common, limit).await,
+        Command::Outbox(outbox) => outbox::perform(&common, outbox).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

@@ -16,6 +16,7 @@ mod logs;
 mod methods;
 mod models;
 mod operation;
+mod outbox;
 mod overview;
 mod personas;
 mod plugins;
@@ -131,6 +132,7 @@ impl Api {
             events::routes,
             approvals::routes,
             limits::routes,
+            outbox::routes,
             rules::routes,
             personas::routes,
             capsules::routes,
