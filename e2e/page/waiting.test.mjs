@@ -1,7 +1,9 @@
 // What a person must not lose sight of: calls that wait for a word, answers that stand, words that
 // were read before a turn was stopped, and an installation under way.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Scene, barriers, log, say, visit } from "./scene.mjs";
@@ -252,4 +254,26 @@ test("people are limited and banned on the page, and it is taken back there", as
   await limits.getByText("role=member").waitFor({ state: "detached" });
   await limits.getByRole("button", { name: /Revoke banned/ }).click();
   await limits.getByText("No limits.").waitFor();
+});
+
+test("messages that may not have arrived are shown, sent again or dropped, and only then", async () => {
+  const insert = `
+import sqlite3, sys
+rows = [("web:FriendMessage:ann", "Was this read?", "unknown", b"no answer came"), ("web:FriendMessage:bob", "Too long", "failed", b"it is too long"), ("cli:FriendMessage:cid", "On its way", "queued", None)]
+with sqlite3.connect(sys.argv[1]) as database:
+    for session, text, state, reason in rows:
+        parts = '[{"type": "text", "text": "%s"}]' % text
+        database.execute("INSERT INTO outbox (session, parts, queued_at, state, reason) VALUES (?, ?, 1, ?, ?)", (session, parts, state, reason))`;
+  execFileSync("python3", ["-c", insert, join(scene.data, "callgate.db")]);
+  await visit(scene, page, "approvals");
+  const undelivered = page.getByRole("region", { name: "Not delivered" });
+  await undelivered.getByRole("row", { name: /Was this read\?.*unknown.*no answer came/ }).waitFor();
+  await undelivered.getByRole("row", { name: /Too long.*refused.*it is too long/ }).waitFor();
+  assert.equal(await undelivered.getByText("On its way").count(), 0);
+  await picture(page, "undelivered");
+  assert.deepEqual(await barriers(page), []);
+  await undelivered.getByRole("button", { name: "Send again: Was this read?" }).click();
+  await undelivered.getByText("Was this read?").waitFor({ state: "detached" });
+  await undelivered.getByRole("button", { name: "Drop: Too long" }).click();
+  await undelivered.waitFor({ state: "detached" });
 });

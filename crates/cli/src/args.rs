@@ -6,6 +6,7 @@ mod cost;
 mod limit;
 mod model;
 mod platform;
+mod outbox;
 mod plugin;
 mod rule;
 mod talk;
@@ -23,6 +24,7 @@ pub use cost::Cost;
 pub use limit::{LimitArguments, LimitCommand};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
 pub use platform::{PlatformArguments, PlatformCommand};
+pub use outbox::{OutboxArguments, OutboxCommand};
 pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
 };
@@ -104,6 +106,7 @@ pub enum Command {
     Rule(RuleArguments),
     Limit(LimitArguments),
     Platform(PlatformArguments),
+    Outbox(OutboxArguments),
     Sandbox(SandboxArguments),
     Doctor(Doctor),
     Backup(Backup),

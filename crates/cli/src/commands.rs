@@ -13,6 +13,7 @@ mod limit;
 mod mcp;
 mod methods;
 mod model;
+mod outbox;
 mod persona;
 mod platform;
 mod plugin;
@@ -58,6 +59,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Rule(rule) => rule::perform(&common, rule).await,
         Command::Limit(limit) => limit::perform(&common, limit).await,
         Command::Platform(platform) => platform::perform(&common, platform).await,
+        Command::Outbox(outbox) => outbox::perform(&common, outbox).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

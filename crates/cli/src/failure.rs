@@ -42,6 +42,7 @@ fn hint_text(hint: &Hint) -> String {
         Hint::List(listing) => match listing {
             Listing::Approvals => "see what waits for an answer with `callgate approval list`",
             Listing::Limits => "see the limits with `callgate limit list`",
+            Listing::Outbox => "see what was not delivered with `callgate outbox list`",
             Listing::Rules => "see the rules with `callgate rule list`, standing answers with `callgate approval rules`",
             Listing::Clients => "see the clients with `callgate client list`",
             Listing::Keys => "see the keys with `callgate key list`",

@@ -16,6 +16,7 @@ mod logs;
 mod methods;
 mod models;
 mod operation;
+mod outbox;
 mod overview;
 mod personas;
 mod platforms;
@@ -133,6 +134,7 @@ impl Api {
             approvals::routes,
             limits::routes,
             platforms::routes,
+            outbox::routes,
             rules::routes,
             personas::routes,
             capsules::routes,

@@ -9,7 +9,7 @@ use std::{
 use callgate_agent::RunReport;
 use callgate_contract::{SessionKey, SessionType, Stop};
 use callgate_sandbox::{Finding, Wall, probe};
-use callgate_store::Store;
+use callgate_store::{DeliveryState, Store, Undelivered};
 
 use crate::{
     Hint, Requester, Service, ServiceError, Settings,
@@ -24,6 +24,8 @@ const LOW_DISK: u64 = 1 << 30;
 /// A disk that takes longer makes every effectful call with durability "power" slow.
 const SLOW_SYNC: Duration = Duration::from_millis(20);
 const SYNCS: usize = 16;
+/// Messages that are named, of those nobody knows about.
+const SHOWN: u32 = 10;
 
 impl Check {
     fn ok(name: &str, detail: impl Into<String>) -> Self {
@@ -64,7 +66,7 @@ pub async fn examine(data: &Path, config: &Config) -> DoctorReport {
     checks.push(plugin_wall(config).await);
     checks.push(packages_found(data));
     checks.extend(disk(data));
-    checks.push(database(data, config).await);
+    checks.extend(database(data, config).await);
     DoctorReport {
         ok: checks.iter().all(|check| check.status != CheckStatus::Fail),
         checks,
@@ -275,21 +277,21 @@ fn sync_time(place: &Path) -> std::io::Result<Duration> {
     Ok(times.get(SYNCS / 2).copied().unwrap_or_default())
 }
 
-async fn database(data: &Path, config: &Config) -> Check {
+async fn database(data: &Path, config: &Config) -> Vec<Check> {
     const NAME: &str = "database";
     let engine = match config.database.url {
         None if !data.exists() => {
             let data = data.display();
-            return Check::ok(NAME, format!("SQLite, will be made in {data}"));
+            return vec![Check::ok(NAME, format!("SQLite, will be made in {data}"))];
         }
         None => "SQLite",
         Some(_) => "PostgreSQL",
     };
-    let damage = match Store::inspect(config.store(data)).await {
-        Ok(store) => store.damage().await,
-        Err(error) => Err(error),
+    let store = match Store::inspect(config.store(data)).await {
+        Ok(store) => store,
+        Err(error) => return vec![Check::fail(NAME, error.into())],
     };
-    match damage {
+    let sound = match store.damage().await {
         Ok(damage) if damage.is_empty() => Check::ok(NAME, format!("{engine}, opens and is sound")),
         Ok(damage) => Check::fail(
             NAME,
@@ -300,7 +302,28 @@ async fn database(data: &Path, config: &Config) -> Check {
             ),
         ),
         Err(error) => Check::fail(NAME, error.into()),
-    }
+    };
+    [Some(sound), unsettled(&store).await]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Messages of which nobody knows whether they were sent. Nothing is said where there are none.
+async fn unsettled(store: &Store) -> Option<Check> {
+    const NAME: &str = "outbox";
+    let unknown = Some(DeliveryState::Unknown);
+    // A database that cannot be read was said to be so.
+    let found = store.outbox().undelivered(unknown, 0, SHOWN).await.ok()?;
+    let named = |message: &Undelivered| format!("{} in {}", message.id, message.session);
+    let named: Vec<String> = found.iter().map(named).collect();
+    (!found.is_empty()).then(|| {
+        Check::warn(
+            NAME,
+            format!("nobody knows whether these were sent: {}", named.join(", ")),
+            "`callgate outbox list` shows them; send each again, or drop it",
+        )
+    })
 }
 
 /// What is said here is read on this machine's terminal and on the page alike.

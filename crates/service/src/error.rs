@@ -149,6 +149,7 @@ impl fmt::Display for Hint {
 pub enum Listing {
     Approvals,
     Limits,
+    Outbox,
     Rules,
     Clients,
     Keys,
@@ -250,6 +251,7 @@ impl From<StoreError> for ServiceError {
         match &error {
             E::UnknownApproval(_) => ServiceError::not_found(text, Listing::Approvals),
             E::UnknownLimit(_) => ServiceError::not_found(text, Listing::Limits),
+            E::UnknownMessage(_) => ServiceError::not_found(text, Listing::Outbox),
             E::UnknownRule(_) => ServiceError::not_found(text, Listing::Rules),
             E::UnknownKey(_) => ServiceError::not_found(text, Listing::Keys),
             E::UnknownPersona(_) => ServiceError::not_found(text, Listing::Personas),

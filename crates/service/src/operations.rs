@@ -17,6 +17,7 @@ mod mcp_servers;
 mod messages;
 mod methods;
 mod models;
+mod outbox;
 mod overview;
 mod page;
 mod personas;
@@ -66,6 +67,9 @@ pub use models::{
     AddModel, AddedModel, ChangeModel, DeleteModel, FindModels, FoundModels, FoundProvider,
     FoundServer, ListModels, ModelTest, ModelView, NewModel, TestModel, TryModel,
 };
+pub use outbox::{
+    ListUndelivered, Resolution, ResolveUndelivered, ResolvedMessage, UndeliveredView,
+};
 pub use overview::{
     ActivityPeriod, ActivityTotals, GetOverview, Overview, OverviewCounts, RunsByStop, SandboxPool,
 };
@@ -113,6 +117,8 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListLimits>(),
     NamedOperation::of::<AddLimit>(),
     NamedOperation::of::<RemoveLimit>(),
+    NamedOperation::of::<ListUndelivered>(),
+    NamedOperation::of::<ResolveUndelivered>(),
     NamedOperation::of::<ListConversations>(),
     NamedOperation::of::<CreateConversation>(),
     NamedOperation::of::<GetConversation>(),

@@ -14,6 +14,7 @@ export type Approval = Schemas["ApprovalView"];
 export type Rule = Schemas["RuleView"];
 export type PolicyRule = Schemas["PolicyRuleView"];
 export type LimitRow = Schemas["LimitView"];
+export type UndeliveredMessage = Schemas["UndeliveredView"];
 export type Persona = Schemas["PersonaView"];
 export type Model = Schemas["ModelView"];
 export type Key = Schemas["KeyView"];

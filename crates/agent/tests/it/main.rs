@@ -9,6 +9,7 @@ mod cards;
 mod catalogues;
 mod completing;
 mod conversations;
+mod delivering;
 mod durability;
 mod extract;
 mod histories;

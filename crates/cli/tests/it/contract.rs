@@ -10,7 +10,7 @@ mod talk;
 use serde_json::Value as Json;
 
 use self::{events::Events, site::Site};
-use crate::{frozen::assert_frozen, model::FakeModel, scene::Scene};
+use crate::{frozen::assert_frozen, model::FakeModel, outbox::leave_in_doubt, scene::Scene};
 
 /// All that `/api/events` tells, but how far a call has come and that an answer begins anew.
 const EVENTS: &[&str] = &[
@@ -34,7 +34,9 @@ const EVENTS: &[&str] = &[
 
 fn scene(model: &FakeModel) -> Scene {
     let toml = format!("[approval]\nask = [\"send_message\"]\n{}", model.toml());
-    Scene::configured(&toml)
+    let scene = Scene::configured(&toml);
+    leave_in_doubt(&scene, &["was this read?"]);
+    scene
 }
 
 #[test]

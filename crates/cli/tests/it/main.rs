@@ -42,6 +42,7 @@ mod model;
 mod near_addresses;
 mod openai;
 mod outages;
+mod outbox;
 mod packages;
 mod personas;
 mod plugin_walls;

@@ -185,6 +185,7 @@ fn hint_text(hint: Hint) -> Option<String> {
         Hint::List(listing) => listed(match listing {
             Listing::Approvals => "approvals",
             Listing::Limits => "limits",
+            Listing::Outbox => "outbox",
             Listing::Rules => "rules",
             Listing::Clients => "clients",
             Listing::Keys => "keys",

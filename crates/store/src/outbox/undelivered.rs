@@ -37,10 +37,11 @@ pub struct Undelivered {
 }
 
 impl QueuedMessages<'_> {
-    /// The oldest `most`; of any state where none is given.
+    /// Of those after `after` the oldest `most`; of any state where none is given.
     pub async fn undelivered(
         &self,
         state: Option<DeliveryState>,
+        after: i64,
         most: u32,
     ) -> Result<Vec<Undelivered>, StoreError> {
         let state = state.map(row::word).transpose()?;
@@ -50,8 +51,9 @@ impl QueuedMessages<'_> {
             .0
             .read(move |tx| {
                 let select = "SELECT * FROM outbox
-                     WHERE CAST(?1 AS TEXT) IS NULL OR state = ?1 ORDER BY id LIMIT ?2";
-                let rows = tx.query(select, parameters![state, most])?;
+                     WHERE (CAST(?1 AS TEXT) IS NULL OR state = ?1) AND id > ?2
+                     ORDER BY id LIMIT ?3";
+                let rows = tx.query(select, parameters![state, after, most])?;
                 rows.iter().map(read).collect()
             })
             .await?;

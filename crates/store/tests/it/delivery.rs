@@ -127,7 +127,7 @@ async fn reopened(home: &Home, store: Store) -> Store {
 }
 
 async fn shown(store: &Store) -> Vec<(String, DeliveryState, Option<String>)> {
-    let found = store.outbox().undelivered(None, 99).await.unwrap();
+    let found = store.outbox().undelivered(None, 0, 99).await.unwrap();
     let found = found.into_iter();
     found
         .map(|message| (words(&message.parts), message.state, message.reason))
@@ -229,7 +229,7 @@ async fn what_is_refused_or_unknown_is_the_operators_and_holds_up_nobody() {
             let done = outbox.deliver_pending(None, &platform).await.unwrap();
             assert_eq!(done.delivered, 0);
 
-            let kept = outbox.undelivered(None, 99).await.unwrap();
+            let kept = outbox.undelivered(None, 0, 99).await.unwrap();
             assert_eq!(outbox.resend(kept[1].id).await.unwrap(), session("a"));
             assert_eq!(outbox.discard(kept[0].id).await.unwrap(), session("a"));
             assert!(outbox.discard(kept[0].id).await.is_err());

@@ -112,6 +112,7 @@ fn approvals(site: &mut Site, model: &FakeModel) {
     site.get("/api/approvals?all=true", &[]);
     rules(site);
     limits(site);
+    outbox(site);
     let rules = site.get("/api/approvals/rules", &[]);
     let rule = rules["items"][0]["id"].to_string();
     site.delete("/api/approvals/rules/{id}", &[&rule]);
@@ -153,6 +154,14 @@ fn limits(site: &mut Site) {
     let id = made["id"].to_string();
     site.delete("/api/limits/{id}", &[&id]);
     site.fail("DELETE", "/api/limits/{id}", &[&id], no_body());
+}
+
+fn outbox(site: &mut Site) {
+    let listed = site.get("/api/outbox?state=unknown", &[]);
+    let id = listed["items"][0]["id"].to_string();
+    let drop = json!({ "action": "drop" });
+    site.post("/api/outbox/{id}", &[&id], drop.clone());
+    site.fail("POST", "/api/outbox/{id}", &[&id], json_body(drop));
 }
 
 fn turns(site: &mut Site) {

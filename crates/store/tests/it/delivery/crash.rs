@@ -127,7 +127,7 @@ async fn check(home: &Home, kind: Kind, point: &str, pass: usize) -> bool {
     let outbox = store.outbox();
     deliver(&store, &platform).await;
     assert_eq!(outbox.pending(None).await.unwrap(), [], "{at}");
-    let unknown = outbox.undelivered(None, 99).await.unwrap();
+    let unknown = outbox.undelivered(None, 0, 99).await.unwrap();
     assert!(
         unknown
             .iter()
