@@ -2,6 +2,7 @@
 //! is taken by at most one turn; the same message delivered twice is one row.
 
 mod find;
+mod judged;
 
 use callgate_contract::{JournalId, Mode, Part, Principal, Provenance, Role, SessionKey};
 use jiff::Timestamp;
@@ -249,21 +250,6 @@ impl Log<'_> {
                 )?;
                 let name = name.flatten().map(|name| row::read_text("sender", name));
                 name.transpose()
-            })
-            .await
-    }
-
-    /// Is the message of this platform's id one of ours?
-    pub async fn is_ours(&self, session: &SessionKey, message: &str) -> Result<bool, StoreError> {
-        let (session, message) = (session.to_string(), message.to_owned());
-        self.0
-            .read(move |tx| {
-                let found: Option<i64> = tx.scalar(
-                    "SELECT id FROM log
-                     WHERE session = ?1 AND message_id = ?2 AND role = 'assistant'",
-                    parameters![session, message],
-                )?;
-                Ok(found.is_some())
             })
             .await
     }
