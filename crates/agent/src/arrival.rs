@@ -111,7 +111,10 @@ impl Agent {
         let stale = self.is_stale(&incoming).await?;
         let command = self.command(&incoming);
         let is_message = command.is_none() && !stale;
-        let offered = is_message && self.listeners(Points::ARRIVED).next().is_some();
+        // Nor does a turn take along what the judge is still to look at.
+        let offered = is_message
+            && (self.listeners(Points::ARRIVED).next().is_some()
+                || self.has_judge(&incoming.session).await?);
         let reception = Reception {
             role: Some(role),
             principal: Some(principal),
@@ -252,17 +255,19 @@ impl Agent {
         offered: bool,
         platform: Option<Arc<PlatformFacts>>,
     ) -> Result<Settled, TurnError> {
-        let wake = self.wake(row).await?;
-        let (wanted, prompting) = (wake.wanted, wake.prompting);
+        let mut wake = self.wake(row).await?;
+        let prompting = wake.prompting;
         // Nobody looks at what nobody would answer.
-        if (wanted || offered && !wake.barred)
+        if (wake.wanted || wake.undecided || offered && !wake.barred)
             && let Some(refusal) = self.refusal_of(row, role).await?
         {
             // Whoever has not spoken to us is told nothing.
-            let is_asked = wanted && prompting == Prompting::Addressed;
+            let is_asked = wake.wanted && prompting == Prompting::Addressed;
             let refused = self.refuse(row, role, refusal, is_asked).await;
             return refused.map(Settled::Over);
         }
+        self.decide(row, &mut wake).await?;
+        let wanted = wake.wanted;
         let verdict = if offered && !wake.barred {
             let verdict = self.offer(row, role, wake, false, platform).await;
             self.sessions().wishes.answered(row.id).await;

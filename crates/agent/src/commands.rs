@@ -147,8 +147,8 @@ impl Agent {
     pub(crate) async fn run_command_again(&self, start: &TurnStart) -> Result<(), TurnError> {
         let claim = self.claim_turn(&start.session, start.id);
         let plan = TurnPlan::of(start);
-        if let Some(refusal) = plan.refusal {
-            return claim.ends_with(self.reply(start, refusal).await);
+        if let Some(text) = plan.refusal.or(plan.announcement) {
+            return claim.ends_with(self.reply(start, text).await);
         }
         let text = plan.command.unwrap_or_default();
         claim.ends_with(match Command::read(&[Part::text(text.as_str())]) {
@@ -171,6 +171,17 @@ impl Agent {
         self.begin_without_rounds(row, role, &plan).await
     }
 
+    /// Says what the operator wants to be said. It is a turn without rounds: no model is asked.
+    pub(crate) async fn announce(&self, row: &LogRow, role: Role) -> Result<(), TurnError> {
+        let text = text_of(&row.parts);
+        let plan = TurnPlan {
+            announcement: Some(text.clone()),
+            ..TurnPlan::default()
+        };
+        let (start, claim) = self.begin_without_rounds(row, role, &plan).await?;
+        claim.ends_with(self.reply(&start, text).await)
+    }
+
     /// A turn without rounds, which takes the row.
     pub(crate) async fn begin_without_rounds(
         &self,
@@ -190,7 +201,7 @@ impl Agent {
             allowed: Allowed::Only(Vec::new()),
             parent: None,
             depth: 0,
-            unprompted: false,
+            unprompted: plan.announcement.is_some() && !row.mentioned,
             plan: plan.to_json(),
         };
         let claim = self.claim_turn(&start.session, start.id);

@@ -62,6 +62,4 @@ pub use settings::{Administrator, AgentSettings, Allowance, Budgets, NoPlatform}
 pub use spending::amount;
 pub use turn::{Parent, Preview, Told, TurnAsk, TurnReport, VectorsAsk};
 pub use watch::{TurnEvent, Watch};
-pub use when::{
-    AnswerWhen, HourRange, InvalidHours, InvalidPattern, InvalidZone, Pace, Patterns, Quiet, Zone,
-};
+pub use when::{AnswerWhen, HourRange, InvalidHours, InvalidPattern, Pace, Patterns, Quiet};

@@ -6,7 +6,7 @@ mod others;
 
 use std::{collections::HashSet, time::Duration};
 
-use callgate_contract::{Change, JournalId, Message, Part, SessionKey, TurnStop};
+use callgate_contract::{Change, JournalId, Message, Part, Points, SessionKey, TurnStop};
 use callgate_store::{ApprovalState, LeftBy, LeftRow, LogRow, StoreError, TurnEnd, TurnStart};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -105,16 +105,22 @@ impl Agent {
         Ok(())
     }
 
-    /// Listeners were dealing with the message. They are not given it twice, since nobody knows how far they
+    /// Listeners or the judge were dealing with the message. They are not given it twice, since nobody knows how far they
     /// came: whatever they have said stands; where that is nothing, the message is answered without them.
     async fn answer_without_listeners(&self, row: &LogRow) -> Result<Arrived, TurnError> {
         let log = self.store().log();
         let has_answer = self.store().has_answer_beside_turns(row).await?;
-        tracing::warn!(
-            row = row.id, session = %row.session, has_answer,
-            "plugins were cut off over a message and are not given it again"
-        );
-        if has_answer || !self.wake(row).await?.wanted {
+        if self.listeners(Points::ARRIVED).next().is_some() {
+            tracing::warn!(
+                row = row.id, session = %row.session, has_answer,
+                "plugins were cut off over a message and are not given it again"
+            );
+        }
+        let mut wake = self.wake(row).await?;
+        if !has_answer {
+            self.decide(row, &mut wake).await?;
+        }
+        if has_answer || !wake.wanted {
             log.dealt_with(row.id).await?;
             return Ok(Arrived::Taken);
         }

@@ -26,7 +26,9 @@ use self::{
     state::SessionState,
     wishes::Wishes,
 };
-use crate::{Agent, Recovered, drain::UnderWay, recall::Histories, spending::Holds};
+use crate::{
+    Agent, Recovered, drain::UnderWay, recall::Histories, spending::Holds, when::JudgeHealth,
+};
 
 /// Sessions that are remembered before those nobody waits for are looked for.
 const MANY: usize = 256;
@@ -41,6 +43,7 @@ pub struct Sessions {
     pub(crate) histories: Histories,
     pub(crate) under_way: UnderWay,
     pub(crate) holds: Holds,
+    pub(crate) judge: JudgeHealth,
     /// Held while it is found out whether somebody has heard that they are limited, and they are told.
     pub(crate) refusing: tokio::sync::Mutex<()>,
     resuming: Semaphore,
@@ -57,6 +60,7 @@ impl Default for Sessions {
             histories: Histories::default(),
             under_way: UnderWay::default(),
             holds: Holds::default(),
+            judge: JudgeHealth::default(),
             refusing: tokio::sync::Mutex::default(),
             resuming: Semaphore::new(SIDE_BY_SIDE),
             left: OnceCell::new(),

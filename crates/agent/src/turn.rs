@@ -30,7 +30,7 @@ pub(crate) use {
     options::{Companion, Tool, TurnOptions},
     plan::TurnPlan,
     returned::Returned,
-    spoken::words_of,
+    spoken::{show, words_of},
     taint::own_words,
 };
 pub use {vectors::VectorsAsk, voice::Told};

@@ -3,6 +3,7 @@
 
 mod decide;
 mod hours;
+mod judge;
 mod pace;
 mod patterns;
 
@@ -11,8 +12,9 @@ use callgate_store::LogRow;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
+pub(crate) use self::judge::JudgeHealth;
 pub use self::{
-    hours::{HourRange, InvalidHours, InvalidZone, Zone},
+    hours::{HourRange, InvalidHours},
     pace::{Pace, Quiet},
     patterns::{InvalidPattern, Patterns},
 };
@@ -35,6 +37,10 @@ pub struct AnswerWhen {
     /// Of any message, between 0 and 1.
     #[serde(deserialize_with = "fraction")]
     pub probability: f64,
+    /// The id of a model that decides where nothing else has; empty for none.
+    pub judge: String,
+    /// What it is told besides, in the operator's words.
+    pub judge_when: String,
     /// The bot's own ids on its platforms: a mention of one is a mention of the bot.
     pub accounts: Vec<String>,
     /// Only these people, if any are listed.
@@ -62,6 +68,8 @@ impl Default for AnswerWhen {
             names: Vec::new(),
             patterns: Patterns::default(),
             probability: 0.0,
+            judge: String::new(),
+            judge_when: String::new(),
             accounts: Vec::new(),
             allow: Vec::new(),
             block: Vec::new(),
@@ -86,6 +94,8 @@ pub(crate) struct Wake {
     pub(crate) prefix: Option<String>,
     /// It is to be answered.
     pub(crate) wanted: bool,
+    /// Not by what is known: the judge is to be asked.
+    pub(crate) undecided: bool,
     /// Its sender, or the whole session, is not listened to: no plugin changes that.
     pub(crate) barred: bool,
     pub(crate) prompting: Prompting,
@@ -112,9 +122,12 @@ impl AnswerWhen {
         let prefix = self.prefixes.iter().find(begins).cloned();
         let mentioned = row.mentioned || row.parts.iter().any(|part| self.is_meant(part));
         let is_private = row.session.kind() == SessionType::FriendMessage;
-        let is_timer = row.provenance == Some(Provenance::Timer);
-        let by_operator = is_timer && row.principal() == Principal::Operator;
-        // Somebody wants to be told at that time, whatever the hour.
+        let is_planned = matches!(
+            row.provenance,
+            Some(Provenance::Planned | Provenance::Announcement)
+        );
+        let is_timer = is_planned || row.provenance == Some(Provenance::Timer);
+        // Somebody wants it at that time, whatever the hour.
         let is_due = is_timer && row.mentioned;
         let addressed = is_due
             || self.private && is_private
@@ -128,17 +141,20 @@ impl AnswerWhen {
         };
         let listed = |list: &[Principal]| list.contains(&row.principal());
         let is_quiet = !is_private && !is_due && pace.is_quiet(moment.now);
-        let barred = !by_operator
+        let barred = !is_planned
             && (listed(&self.block) || !self.allow.is_empty() && !listed(&self.allow))
             || is_quiet && pace.quiet == Quiet::Everything;
+        let wanted = !barred && (addressed || !is_quiet && (is_planned || joins_in()));
+        let can_join_in = !barred && !is_quiet && !is_private && !is_timer;
         Wake {
             mentioned,
             prefix,
-            wanted: !barred && (addressed || !is_quiet && (is_timer || joins_in())),
+            wanted,
+            undecided: !wanted && can_join_in && !self.judge.is_empty(),
             barred,
             prompting: match () {
                 () if addressed || is_private => Prompting::Addressed,
-                () if is_timer => Prompting::Timer,
+                () if is_planned => Prompting::Timer,
                 () => Prompting::Unaddressed,
             },
         }
@@ -214,7 +230,7 @@ mod tests {
         due.provenance = Some(Provenance::Timer);
         let mut announced = due.clone();
         announced.mentioned = false;
-        announced.sender_principal = Some(Principal::Operator);
+        announced.provenance = Some(Provenance::Announcement);
         for (row, unaddressed, everything) in [
             (row(GROUP, "ann", "hi", true), true, false),
             (row(GROUP, "ann", "问问小门", false), false, false),

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// Written `method:ORIGIN/NAME`, `plugin:ID` or `timer`.
+/// Written `method:ORIGIN/NAME`, `plugin:ID`, `timer`, `planned` or `announcement`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Provenance {
@@ -15,10 +15,14 @@ pub enum Provenance {
     Plugin(String),
     /// What the model has left for itself, to be told when it is time.
     Timer,
+    /// What the operator wants to be asked of the model at a time.
+    Planned,
+    /// What the operator wants to be said at a time, as it is.
+    Announcement,
 }
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no provenance: method:ORIGIN/NAME, plugin:ID or timer")]
+#[error("'{0}' is no provenance: method:ORIGIN/NAME, plugin:ID, timer, planned or announcement")]
 pub struct InvalidProvenance(String);
 
 impl fmt::Display for Provenance {
@@ -27,6 +31,8 @@ impl fmt::Display for Provenance {
             Provenance::Method(name) => write!(f, "method:{name}"),
             Provenance::Plugin(id) => write!(f, "plugin:{id}"),
             Provenance::Timer => f.write_str("timer"),
+            Provenance::Planned => f.write_str("planned"),
+            Provenance::Announcement => f.write_str("announcement"),
         }
     }
 }
@@ -39,6 +45,8 @@ impl FromStr for Provenance {
             Some(("method", name)) => Ok(Provenance::Method(name.to_owned())),
             Some(("plugin", id)) => Ok(Provenance::Plugin(id.to_owned())),
             None if text == "timer" => Ok(Provenance::Timer),
+            None if text == "planned" => Ok(Provenance::Planned),
+            None if text == "announcement" => Ok(Provenance::Announcement),
             _ => Err(InvalidProvenance(text.to_owned())),
         }
     }
@@ -68,6 +76,8 @@ mod tests {
             Provenance::Method("mcp:files/read:all".into()),
             Provenance::Plugin("a.b".into()),
             Provenance::Timer,
+            Provenance::Planned,
+            Provenance::Announcement,
         ];
         for one in all {
             assert_eq!(one.to_string().parse(), Ok(one));

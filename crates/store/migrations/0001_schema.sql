@@ -56,6 +56,8 @@ CREATE TABLE log (
     message_id TEXT,
     hidden BIGINT NOT NULL DEFAULT 0,
     mentioned BIGINT NOT NULL DEFAULT 0,
+    -- What the judge said of it, 1 to be answered; NULL where it was not asked.
+    judged BIGINT,
     -- Looked at and in need of no answer.
     dismissed BIGINT NOT NULL DEFAULT 0,
     -- 1: listeners are dealing with it. Such a row counts as dismissed until they have spoken. 2: one of them
@@ -415,7 +417,12 @@ CREATE TABLE timer (
     payload {bytes},
     -- When it comes again; NULL for once.
     cron TEXT,
-    timezone TEXT
+    timezone TEXT,
+    -- Of one that the operator has planned: 'say' or 'ask', when it comes again, and 1 where quiet hours and caps
+    -- do not hold for it.
+    act TEXT,
+    repeats TEXT,
+    regardless BIGINT NOT NULL DEFAULT 0
 ) {compact};
 
 CREATE INDEX timer_by_due ON timer (state, due_at);

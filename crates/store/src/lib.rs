@@ -50,6 +50,7 @@ mod timers;
 mod turns;
 mod tx;
 mod vectors;
+mod zone;
 
 use std::{sync::Arc, time::Duration};
 
@@ -96,12 +97,16 @@ pub use rules::{AnswerBounds, Rules, Standing, StoredRule};
 pub use sessions::{Session, Sessions};
 pub use settings::{SessionSettings, Settings, Versioned};
 pub use shared::KeptRequest;
-pub use timers::{MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PluginTimer, Timer, TimerState, Timers};
+pub use timers::{
+    InvalidRepeat, MAX_TIMER_TEXT, MAX_TIMERS, NewTimer, PlannedTimer, PluginTimer, Repeat, Timer,
+    TimerAct, TimerPlan, TimerState, Timers,
+};
 pub use turns::{
     Answer, Round, Scope, Spent, Spoken, Turn, TurnCounts, TurnEnd, TurnFinish, TurnStart, Turns,
 };
 pub use tx::{Cell, FromCell, Parameter, Row, Tx};
 pub use vectors::Vectors;
+pub use zone::{InvalidZone, Zone};
 
 use crate::database::Database;
 

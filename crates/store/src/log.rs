@@ -2,6 +2,7 @@
 //! is taken by at most one turn; the same message delivered twice is one row.
 
 mod find;
+mod judged;
 
 use callgate_contract::{JournalId, Mode, Part, Principal, Provenance, Role, SessionKey};
 use jiff::Timestamp;

@@ -28,6 +28,7 @@ pub struct SessionSettings {
     /// When to answer, in the agent's own shape.
     pub answer: Option<Json>,
     /// How often and at which hours to speak unasked, in the agent's own shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<Json>,
     /// Messages are stored and never answered.
     pub muted: bool,

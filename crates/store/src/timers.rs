@@ -1,10 +1,15 @@
-//! Timers: a text that arrives in its session at its time, as a message of the user who asked for
-//! it. A firing is an arrival: the log row and the end of the timer are one transaction.
+//! Timers: a text that arrives in its session at its time, as a message of whoever asked for it. A
+//! firing is an arrival: the log row and the end of the timer, or its next time, are one transaction.
 
+mod planned;
 mod plugin;
+mod repeat;
 
+pub(crate) use planned::put_off;
+pub use planned::{PlannedTimer, TimerAct, TimerPlan};
 pub use plugin::PluginTimer;
 pub(crate) use plugin::read as read_for_plugin;
+pub use repeat::{InvalidRepeat, Repeat};
 
 use callgate_contract::{Part, Principal, Provenance, Role, SessionKey};
 use jiff::Timestamp;
@@ -30,6 +35,8 @@ pub enum TimerState {
     Waiting,
     Fired,
     Cancelled,
+    /// Nobody was there at its time, nor within an hour of it.
+    Missed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +59,8 @@ pub struct Timer {
     pub text: String,
     pub created_at: Timestamp,
     pub state: TimerState,
+    /// `None` for one that a person has set.
+    pub plan: Option<TimerPlan>,
 }
 
 pub struct Timers<'a>(pub(crate) &'a Database);
@@ -137,19 +146,27 @@ impl Timers<'_> {
 }
 
 fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow>, StoreError> {
-    let fired = tx.query_optional(
-        "UPDATE timer SET state = 'fired'
-         WHERE id = ?1 AND flavour IS NULL AND state = 'waiting' RETURNING *",
+    let waiting = tx.query_optional(
+        "SELECT * FROM timer WHERE id = ?1 AND flavour IS NULL AND state = 'waiting'",
         parameters![id],
     )?;
-    let Some(fired) = fired else {
+    let Some(fired) = waiting else {
         return Ok(None);
     };
     let timer = read(&fired)?;
+    let message_id = match &timer.plan {
+        Some(plan) => match planned::claim(tx, &timer, plan)? {
+            Some(due) => format!("timer:{id}:{}", due.as_millisecond()),
+            None => return Ok(None),
+        },
+        None if end(tx, id)? => format!("timer:{id}"),
+        None => return Ok(None),
+    };
+    let plan = timer.plan.as_ref();
     let reception = Reception {
         role: Some(row::read_word("role", get(&fired, "role")?)?),
         principal: Some(row::read_word("principal", get(&fired, "principal")?)?),
-        provenance: Some(Provenance::Timer),
+        provenance: Some(plan.map_or(Provenance::Timer, |plan| plan.act.provenance())),
         ..Reception::default()
     };
     let incoming = Incoming {
@@ -159,14 +176,20 @@ fn fire(tx: &mut dyn Tx, id: Uuid, holder: Option<Uuid>) -> Result<Option<LogRow
             name: timer.user,
         },
         parts: vec![Part::text(timer.text)],
-        message_id: Some(format!("timer:{id}")),
+        message_id: Some(message_id),
         hidden: false,
-        mentioned: true,
+        mentioned: plan.is_none_or(|plan| plan.regardless),
         sent_at: None,
     };
     let arrival = log::insert_incoming(tx, incoming, reception, holder)?;
     crash_point("timer.before_fire_commit");
     Ok(Some(arrival.row))
+}
+
+/// False if another was faster.
+fn end(tx: &mut dyn Tx, id: Uuid) -> Result<bool, StoreError> {
+    let update = "UPDATE timer SET state = 'fired' WHERE id = ?1 AND state = 'waiting'";
+    Ok(tx.writes_one(update, parameters![id])?)
 }
 
 /// Setting a timer of an id that exists changes nothing.
@@ -222,5 +245,6 @@ fn read(row: &Row) -> Result<Timer, StoreError> {
         text: row::read_text("timer", get(row, "text")?)?,
         created_at: row::read_time(get(row, "created_at")?)?,
         state: row::read_word("timer", get(row, "state")?)?,
+        plan: planned::read_plan(row)?,
     })
 }

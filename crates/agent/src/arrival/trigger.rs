@@ -1,7 +1,9 @@
 //! [`TurnTrigger`]: why a turn begins, and its beginning: under the session's lease it takes every message
 //! that waits, and persona, mode and model are chosen.
 
-use callgate_contract::{Cancel, ConversationId, Mode, Part, Principal, Role, SessionKey};
+use callgate_contract::{
+    Cancel, ConversationId, Mode, Part, Principal, Provenance, Role, SessionKey,
+};
 use callgate_store::{Conversation, Lease, LogRow, Persona, Surroundings};
 
 use super::{Arrived, Override};
@@ -97,6 +99,13 @@ impl Agent {
             self.store().log().dismiss(&dismissed).await?;
             return Ok(Arrived::Heard);
         }
+        let is_announcement = |row: &LogRow| row.provenance == Some(Provenance::Announcement);
+        let mut own = waiting.iter().filter(|row| Some(row.id) == trigger.waits);
+        if let Some(row) = own.find(|row| is_announcement(row)) {
+            self.announce(row, trigger.role).await?;
+            return Ok(Arrived::Command);
+        }
+        waiting.retain(|row| !is_announcement(row));
         if let Some(row) = &trigger.reserved {
             waiting.retain(|waiting| waiting.id != row.id);
         }
@@ -174,8 +183,10 @@ impl Agent {
         if trigger.prompt.is_none() {
             said.extend(trigger.reserved);
         }
-        let is_own =
-            |row: &LogRow| row.provenance.is_none() && row.principal() == trigger.principal;
+        let is_own = |row: &LogRow| {
+            matches!(row.provenance, None | Some(Provenance::Planned))
+                && row.principal() == trigger.principal
+        };
         let all_own = trigger.prompt.is_none() && said.iter().all(is_own);
         let own = (!all_own).then(|| {
             let own = said.iter().filter(|row| is_own(row));

@@ -119,6 +119,8 @@ fn remarks(row: &ChatRow) -> Vec<String> {
         Provenance::Method(name) => format!("result of {name}"),
         Provenance::Plugin(id) => format!("from plugin {id}"),
         Provenance::Timer => "a timer you set".to_owned(),
+        Provenance::Planned => "planned by the operator".to_owned(),
+        Provenance::Announcement => "to be said as it is".to_owned(),
     }));
     remarks.extend(row.to_you.then(|| "to you".to_owned()));
     remarks.extend(row.reply_to.map(|id| format!("reply to #{id}")));

@@ -106,6 +106,7 @@ impl Agent {
                 returned: returned.is_some(),
                 command: None,
                 refusal: None,
+                announcement: None,
             }
             .to_json(),
         };

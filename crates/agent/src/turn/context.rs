@@ -1,7 +1,7 @@
 //! What the first round is asked: persona and methods first (the same from turn to turn, so that
 //! providers can cache them), then the history, then the moment.
 
-use callgate_contract::{Caller, MethodInfo, Mode, ModelMessage, Part};
+use callgate_contract::{Caller, MethodInfo, Mode, ModelMessage, Part, Provenance};
 use callgate_store::{LogRow, Note as StoredNote};
 
 use super::{
@@ -307,6 +307,7 @@ impl Turn {
         // Others wait for a turn of their own, and so does what came with less than this one may do.
         waiting.retain(|row| {
             row.principal() == self.caller.principal
+                && row.provenance != Some(Provenance::Announcement)
                 && self.agent.role_at_arrival(row) >= self.caller.role
         });
         // So does what is to be answered in another way, with all that came after it.

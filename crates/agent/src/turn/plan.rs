@@ -37,6 +37,9 @@ pub(crate) struct TurnPlan {
     /// Of a turn without rounds: what is said to somebody who is beyond a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refusal: Option<String>,
+    /// Of a turn without rounds: what the operator wants to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) announcement: Option<String>,
 }
 
 impl TurnPlan {

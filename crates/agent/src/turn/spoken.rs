@@ -33,7 +33,7 @@ pub(crate) fn words_of(rows: Vec<LogRow>) -> Vec<Part> {
     parts
 }
 
-pub(super) fn show(rows: &[LogRow]) -> String {
+pub(crate) fn show(rows: &[LogRow]) -> String {
     show_within(rows, &ChatBounds::default())
 }
 

@@ -83,6 +83,7 @@ impl Turn {
             Some(Provenance::Plugin(_) | Provenance::Timer) => true,
             // What a method said is known from the turn that called it.
             Some(Provenance::Method(_)) => false,
+            Some(Provenance::Planned | Provenance::Announcement) => false,
             None => row.role == LogRole::User && row.principal() != self.caller.principal,
         };
         let shared = self.facts.session.kind() != SessionType::FriendMessage;

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use callgate_contract::{Part, SessionKey};
+use callgate_contract::{Part, SessionKey, SessionType};
 use callgate_store::{Incoming, LogRow};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
@@ -67,8 +67,19 @@ impl Agent {
     /// Whether the message is to be answered, also after what we have said before.
     pub(crate) async fn wake(&self, row: &LogRow) -> Result<Wake, TurnError> {
         let mut wake = self.wake_by_rules(row).await?;
-        wake.wanted = wake.wanted && self.has_room(&row.session, wake.prompting).await?;
+        if (wake.wanted || wake.undecided) && !self.has_room(&row.session, wake.prompting).await? {
+            (wake.wanted, wake.undecided) = (false, false);
+        }
         Ok(wake)
+    }
+
+    /// The judge's word, where it is its turn to speak.
+    pub(crate) async fn decide(&self, row: &LogRow, wake: &mut Wake) -> Result<(), TurnError> {
+        if std::mem::take(&mut wake.undecided) {
+            let speaking = self.speaking_in(&row.session).await?;
+            wake.wanted = self.ask_judge(&speaking.answer, row).await?;
+        }
+        Ok(())
     }
 
     pub(crate) async fn wake_by_rules(&self, row: &LogRow) -> Result<Wake, TurnError> {
@@ -81,6 +92,7 @@ impl Agent {
         let mut wake = speaking.answer.wake(&speaking.pace, row, moment);
         wake.barred |= speaking.muted || row.hidden;
         wake.wanted &= !wake.barred;
+        wake.undecided &= !wake.barred;
         Ok(wake)
     }
 
@@ -119,6 +131,13 @@ impl Agent {
         let since = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
         let spoken = self.store().turns().spoken(session, since).await?;
         Ok(speaking.pace.has_room(prompting, spoken, now))
+    }
+
+    /// Is there one who may be asked about messages of this session?
+    pub(crate) async fn has_judge(&self, session: &SessionKey) -> Result<bool, TurnError> {
+        let speaking = self.speaking_in(session).await?;
+        let is_private = session.kind() == SessionType::FriendMessage;
+        Ok(!is_private && !speaking.answer.judge.is_empty())
     }
 
     /// Did it come too late to be answered?

@@ -1,10 +1,10 @@
 //! [`Pace`]: how often and at which hours we speak where nobody has spoken to us.
 
-use callgate_store::{Incoming, Spoken};
+use callgate_store::{Incoming, Spoken, Zone};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{HourRange, Prompting, Zone};
+use super::{HourRange, Prompting};
 
 /// Where a number is 0 there is no such bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::{
     LogRole, PluginTimer, Store, StoreError, log, row,
-    timers::read_for_plugin,
+    timers::{put_off, read_for_plugin},
     tx::{Tx, parameters},
 };
 
@@ -153,6 +153,10 @@ fn settle_timers(tx: &mut dyn Tx, now: i64, next: NextTime) -> Result<u64, Store
             let put = "UPDATE timer SET due_at = ?2 WHERE id = ?1";
             tx.execute(put, parameters![timer.id, due])?;
         }
+    }
+    let again = format!("{overdue} AND repeats IS NOT NULL");
+    for found in tx.query(&again, parameters![now])? {
+        put_off(tx, &found, row::read_time(now)?)?;
     }
     let end = "UPDATE timer SET state = 'cancelled' WHERE state = 'waiting' AND due_at <= ?1";
     Ok(tx.execute(end, parameters![now])?)

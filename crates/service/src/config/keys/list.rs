@@ -308,6 +308,20 @@ pub const KEYS: &[Key] = &[
         meaning: "Answer any message with this probability.",
     },
     Key {
+        name: "answer.judge",
+        shape: Shape::Text,
+        default: "\"\"",
+        meaning: "The id of a model, best a cheap one, that is shown the last messages of a group and \
+                  decides whether to answer the newest, where nothing above has. Held to `pace`, within \
+                  every budget. Empty is none.",
+    },
+    Key {
+        name: "answer.judge_when",
+        shape: Shape::Text,
+        default: "\"\"",
+        meaning: "What the judge is told besides, such as `Answer questions about cooking.`",
+    },
+    Key {
         name: "answer.accounts",
         shape: Shape::Names,
         default: "[]",
