@@ -5,8 +5,8 @@ mod backup;
 mod cost;
 mod limit;
 mod model;
-mod platform;
 mod outbox;
+mod platform;
 mod plugin;
 mod rule;
 mod talk;
@@ -23,8 +23,8 @@ pub use backup::{Backup, Restore, Verify};
 pub use cost::Cost;
 pub use limit::{LimitArguments, LimitCommand};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
-pub use platform::{PlatformArguments, PlatformCommand};
 pub use outbox::{OutboxArguments, OutboxCommand};
+pub use platform::{PlatformArguments, PlatformCommand};
 pub use plugin::{
     CheckPlugin, ConfigPlugin, InstallPlugin, NewPlugin, Plugin, PluginCommand, TestPlugin,
 };
