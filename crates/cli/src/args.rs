@@ -8,6 +8,7 @@ mod model;
 mod plugin;
 mod rule;
 mod talk;
+mod timer;
 
 use std::path::PathBuf;
 
@@ -29,6 +30,7 @@ pub use talk::{
     Chat, ExportSession, ImportPersona, ModelArguments, Persona, PersonaCommand, Prompt,
     ReplaySession, Send, Serve, Session, SessionCommand, SetPersona,
 };
+pub use timer::{TimerArguments, TimerCommand};
 
 /// Write a function once; let AI call it safely.
 ///
@@ -108,6 +110,7 @@ pub enum Command {
     Restore(Restore),
     Demo(Demo),
     Session(Session),
+    Timer(TimerArguments),
     Persona(Persona),
     Prompt(Prompt),
     Model(Model),

@@ -22,6 +22,7 @@ mod sandbox;
 mod send;
 mod serve;
 mod session;
+mod timer;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -56,6 +57,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Approval(approval) => approval::perform(&common, approval).await,
         Command::Rule(rule) => rule::perform(&common, rule).await,
         Command::Limit(limit) => limit::perform(&common, limit).await,
+        Command::Timer(timer) => timer::perform(&common, timer).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

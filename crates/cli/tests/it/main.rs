@@ -62,6 +62,7 @@ mod server;
 mod serving;
 mod sessions;
 mod space;
+mod speaking;
 mod stalling;
 mod storage;
 mod strange_values;
