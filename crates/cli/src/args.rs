@@ -10,6 +10,7 @@ mod platform;
 mod plugin;
 mod rule;
 mod talk;
+mod timer;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,7 @@ pub use talk::{
     Chat, ExportSession, ImportPersona, ModelArguments, Persona, PersonaCommand, Prompt,
     ReplaySession, Send, Serve, Session, SessionCommand, SetPersona,
 };
+pub use timer::{TimerArguments, TimerCommand};
 
 /// Write a function once; let AI call it safely.
 ///
@@ -114,6 +116,7 @@ pub enum Command {
     Restore(Restore),
     Demo(Demo),
     Session(Session),
+    Timer(TimerArguments),
     Persona(Persona),
     Prompt(Prompt),
     Model(Model),

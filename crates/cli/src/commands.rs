@@ -24,6 +24,7 @@ mod sandbox;
 mod send;
 mod serve;
 mod session;
+mod timer;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -60,6 +61,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Limit(limit) => limit::perform(&common, limit).await,
         Command::Platform(platform) => platform::perform(&common, platform).await,
         Command::Outbox(outbox) => outbox::perform(&common, outbox).await,
+        Command::Timer(timer) => timer::perform(&common, timer).await,
         Command::Sandbox(sandbox) => sandbox::perform(&common, sandbox).await,
         Command::Doctor(_) => doctor::perform(&common).await,
         Command::Demo(_) => demo::perform(&common).await,

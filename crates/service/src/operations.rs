@@ -99,7 +99,7 @@ pub use settings::{
 pub use statistics::{
     ListStatistics, MethodCallers, MethodStatistics, MethodSummary, RecordedCall,
 };
-pub use timers::{CancelTimer, ListSessionTimers, ListTimers, TimerView};
+pub use timers::{CancelTimer, ListSessionTimers, ListTimers, PlanTimer, TimerView};
 pub use turns::{
     AllowedBy, CallView, CodeView, GetTurn, ListTurns, Permit, RecordedRequest, RoundView,
     TurnDetail, TurnView, TurnWithJournal,
@@ -153,6 +153,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListRooms>(),
     NamedOperation::of::<ListTimers>(),
     NamedOperation::of::<ListSessionTimers>(),
+    NamedOperation::of::<PlanTimer>(),
     NamedOperation::of::<CancelTimer>(),
     NamedOperation::of::<ReportCost>(),
     NamedOperation::of::<GetOverview>(),

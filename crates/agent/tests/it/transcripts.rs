@@ -145,12 +145,13 @@ impl Group {
     async fn hears(&mut self, said: Vec<Said>) {
         // As platforms name what we have sent.
         self.home.alter(
-            "UPDATE log SET message_id = 'ours-' || id
-             WHERE role = 'assistant' AND message_id IS NULL",
+            "INSERT INTO receipt (session, message_id, log)
+             SELECT session, 'ours-' || id, id FROM log WHERE role = 'assistant'
+             ON CONFLICT DO NOTHING",
         );
         let ours = self.rows().await;
         let ours = ours.iter().rev().find(|row| row.role == LogRole::Assistant);
-        let ours = ours.and_then(|row| row.message_id.clone());
+        let ours = ours.map(|row| format!("ours-{}", row.id));
         let mut arriving = JoinSet::new();
         for one in said {
             let id = format!("theirs-{}", self.heard.len());

@@ -130,6 +130,21 @@ pub enum SessionCommand {
         #[arg(long, value_name = "POSITION")]
         upto: Option<u64>,
     },
+    /// Say when the bot speaks in one, where that differs from callgate.toml
+    #[command(after_help = "\
+Examples:
+  callgate session set onebot:GroupMessage:42 pace.per_hour=3 pace.quiet_hours=23:00-07:30
+  callgate session set onebot:GroupMessage:42 answer.names=小门,门卫 answer.probability=0.05
+  callgate session set onebot:GroupMessage:42 pace.per_hour=
+
+docs/speaking.md says what each does.")]
+    Set {
+        /// platform:GroupMessage:id
+        key: SessionKey,
+        /// A key of the sections answer and pace; without a value, what callgate.toml says holds again
+        #[arg(value_name = "KEY=VALUE", required = true)]
+        values: Vec<String>,
+    },
     Export(ExportSession),
     Replay(ReplaySession),
 }

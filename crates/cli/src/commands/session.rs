@@ -1,6 +1,7 @@
 //! `callgate session`: chats, and what was said in them.
 
 mod capsule;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,10 @@ pub async fn perform(common: &Common, session: Session) -> Result<ExitCode, Fail
             let fork = ForkSession { session: key, upto };
             let forked = super::call(common, Purpose::Look, fork).await?;
             common.show(&forked, show_forked);
+        }
+        SessionCommand::Set { key, values } => {
+            let set = super::call(common, Purpose::Look, settings::update(key, &values)?).await?;
+            common.show(&set, settings::show);
         }
         SessionCommand::Export(export) => return capsule::export(common, &export).await,
         SessionCommand::Replay(replay) => return capsule::replay(common, &replay).await,

@@ -63,6 +63,7 @@ mod server;
 mod serving;
 mod sessions;
 mod space;
+mod speaking;
 mod stalling;
 mod storage;
 mod strange_values;

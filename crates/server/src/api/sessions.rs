@@ -23,7 +23,11 @@ pub(super) fn routes(routes: &mut Routes) {
     const ONE: &str = "/api/sessions/{session}";
     routes.operation::<ListSessions>(Get, "/api/sessions", "Sessions, the latest first");
     routes.operation::<GetSession>(Get, ONE, "One session");
-    routes.operation::<UpdateSession>(Patch, ONE, "Choose its model, persona, mode");
+    routes.operation::<UpdateSession>(
+        Patch,
+        ONE,
+        "Choose its model, persona, mode, and when it is answered",
+    );
     routes.operation::<ListMessages>(
         Get,
         "/api/sessions/{session}/log",

@@ -1,6 +1,6 @@
 //! Timers, of a session and of all.
 
-use callgate_service::operations::{CancelTimer, ListSessionTimers, ListTimers};
+use callgate_service::operations::{CancelTimer, ListSessionTimers, ListTimers, PlanTimer};
 
 use super::route::{Routes, Verb::*};
 
@@ -14,6 +14,11 @@ pub(super) fn routes(routes: &mut Routes) {
         Get,
         "/api/sessions/{session}/timers",
         "Timers that wait",
+    );
+    routes.operation::<PlanTimer>(
+        Post,
+        "/api/sessions/{session}/timers",
+        "Have the bot speak at a time",
     );
     routes.operation::<CancelTimer>(
         Delete,

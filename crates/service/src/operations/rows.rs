@@ -22,7 +22,8 @@ pub struct RowView {
     pub turn: Option<String>,
     /// The beginning of an answer that was stopped, or broke off.
     pub unfinished: bool,
-    /// Whose words it is that nobody in the chat has said: `method:ORIGIN/NAME`, `plugin:ID` or `timer`.
+    /// Whose words it is that nobody in the chat has said: `method:ORIGIN/NAME`, `plugin:ID`,
+    /// `timer`, `planned` or `announcement`.
     pub provenance: Option<String>,
 }
 

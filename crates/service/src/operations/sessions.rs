@@ -8,11 +8,12 @@ use callgate_contract::{Mode, SessionKey};
 use callgate_store::{Persona, SessionSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 pub use details::{DescribeSession, ForkSession, ForkedSession, SessionDetails, TurnSummary};
 
 use super::{ApprovalView, List, Page, RowView};
-use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError, config::keys};
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SessionView {
@@ -27,6 +28,9 @@ pub struct SessionView {
     /// A turn runs now.
     pub answering: bool,
     pub muted: bool,
+    /// What of the sections `answer` and `pace` of callgate.toml is different here.
+    pub answer: Map<String, Json>,
+    pub pace: Map<String, Json>,
     /// Calls that wait for the operator's answer, oldest first; /api/events tells of new and answered
     /// ones.
     pub approvals: Vec<ApprovalView>,
@@ -53,9 +57,18 @@ async fn view(service: &Service, session: SessionKey) -> Result<SessionView, Ser
         mode: settings.mode.unwrap_or(persona.mode),
         answering: agent.is_some_and(|agent| agent.is_answering(&session)),
         muted: settings.muted,
+        answer: own(settings.answer),
+        pace: own(settings.pace),
         approvals: waiting.into_iter().map(ApprovalView::from).collect(),
         session,
     })
+}
+
+fn own(settings: Option<Json>) -> Map<String, Json> {
+    match settings {
+        Some(Json::Object(own)) => own,
+        _ => Map::new(),
+    }
 }
 
 /// The latest first.
@@ -124,6 +137,47 @@ pub struct UpdateSession {
     pub persona: Option<String>,
     pub mode: Option<Mode>,
     pub muted: Option<bool>,
+    /// Keys of the section `answer` of callgate.toml, for this session; null goes back to what that says.
+    #[serde(default)]
+    pub answer: Map<String, Json>,
+    /// The same of the section `pace`.
+    #[serde(default)]
+    pub pace: Map<String, Json>,
+}
+
+impl UpdateSession {
+    fn check(&self, service: &Service) -> Result<(), ServiceError> {
+        let given = |changed: &Map<String, Json>| {
+            let given = changed.iter().filter(|(_, value)| !value.is_null());
+            Json::Object(
+                given
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect(),
+            )
+        };
+        let config = service.config();
+        let answer = config.answer.with(&given(&self.answer)).map(drop);
+        let pace = config.pace.with(&given(&self.pace)).map(drop);
+        for (section, checked) in [("answer", answer), ("pace", pace)] {
+            if let Err(error) = checked {
+                let message = format!("{section}: {error}");
+                return Err(ServiceError::invalid(message, keys::HINT));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a session has for itself, with these changes; `None` where that is nothing.
+fn changed(settings: Option<Json>, changes: Map<String, Json>) -> Option<Json> {
+    let mut settings = own(settings);
+    for (key, value) in changes {
+        match value {
+            Json::Null => drop(settings.remove(&key)),
+            value => drop(settings.insert(key, value)),
+        }
+    }
+    (!settings.is_empty()).then_some(Json::Object(settings))
 }
 
 impl Operation for UpdateSession {
@@ -148,6 +202,7 @@ impl Operation for UpdateSession {
         {
             service.store().personas().get(&persona).await?;
         }
+        self.check(service)?;
         let session = self.session.clone();
         let change = move |settings: &mut SessionSettings| {
             if let Some(model) = self.model {
@@ -158,6 +213,8 @@ impl Operation for UpdateSession {
             }
             settings.mode = self.mode.or(settings.mode);
             settings.muted = self.muted.unwrap_or(settings.muted);
+            settings.answer = changed(settings.answer.take(), self.answer);
+            settings.pace = changed(settings.pace.take(), self.pace);
         };
         let settings = service.store().settings();
         settings.change_session(&session, change).await?;

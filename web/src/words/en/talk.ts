@@ -46,6 +46,7 @@ export const talk = {
   "turn.tokens": "{input} + {output} tokens",
   "turn.system": "System",
   "turn.timer": "A timer",
+  "turn.planned": "Planned",
   "turn.plugin": "Plugin {name}",
   "turn.result": "Result of {name}",
   "turn.none": "No turns yet.",

@@ -46,6 +46,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "turn.tokens": "{input} + {output} トークン",
   "turn.system": "システム",
   "turn.timer": "タイマー",
+  "turn.planned": "予定",
   "turn.plugin": "プラグイン {name}",
   "turn.result": "{name} の結果",
   "turn.none": "まだターンはありません。",

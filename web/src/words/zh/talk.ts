@@ -46,6 +46,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "turn.tokens": "{input} + {output} 词元",
   "turn.system": "系统",
   "turn.timer": "定时器",
+  "turn.planned": "定时计划",
   "turn.plugin": "插件 {name}",
   "turn.result": "{name} 的结果",
   "turn.none": "还没有回合。",

@@ -256,8 +256,14 @@ fn files_and_timers(site: &mut Site) {
     site.fail("GET", file, &[SESSION, "uploads/none.txt"], no_body());
     let timer = json!({ "arguments": { "minutes": 60, "text": "tea" }, "session": SESSION });
     site.post("/api/methods/{name}/call", &["set_timer"], timer);
+    let plans = "/api/sessions/{session}/timers";
+    let never = json!({ "text": "Good morning!", "act": "say" });
+    let mut plan = never.clone();
+    plan["repeat"] = json!("daily 08:00");
+    site.post(plans, &[SESSION], plan);
+    site.fail("POST", plans, &[SESSION], json_body(never));
     site.get("/api/timers", &[]);
-    let timers = site.get("/api/sessions/{session}/timers", &[SESSION]);
+    let timers = site.get(plans, &[SESSION]);
     let timer = timers["items"][0]["id"].as_str().unwrap();
     let one = "/api/sessions/{session}/timers/{id}";
     site.delete(one, &[SESSION, timer]);
