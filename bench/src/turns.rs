@@ -11,8 +11,9 @@ use callgate_agent::{
     Agent, AgentSettings, Arrived, Override, Sessions, TurnReport, Watch, Wiring,
 };
 use callgate_contract::{
-    BoxFuture, CallArguments, FinishReason, Message, Mode, Model, ModelError, ModelEvent,
-    ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, ToolCall,
+    BoxFuture, CallArguments, DeliveryError, FinishReason, Mode, Model, ModelError, ModelEvent,
+    ModelMessage, ModelRequest, ModelStream, Models, NamedModel, Outbox, Part, Piece, Receipt,
+    ToolCall,
 };
 use callgate_store::{Incoming, Sender};
 
@@ -85,8 +86,8 @@ fn wanted(turn: &[ModelMessage]) -> usize {
 pub(crate) struct NullOutbox;
 
 impl Outbox for NullOutbox {
-    fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(std::future::ready(Ok(())))
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

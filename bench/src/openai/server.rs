@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::serve::ListenerExt;
 use callgate_agent::{Agent, AgentSettings, Sessions, Wiring};
 use callgate_contract::{
-    BoxFuture, FinishReason, Message, Model, ModelError, ModelEvent, ModelRequest, ModelStream,
-    Models, NamedModel, Outbox, Usage,
+    BoxFuture, DeliveryError, FinishReason, Model, ModelError, ModelEvent, ModelRequest,
+    ModelStream, Models, NamedModel, Outbox, Piece, Receipt, Usage,
 };
 use callgate_server::OpenAi;
 use serde_json::json;
@@ -37,8 +37,8 @@ impl Model for AtOnce {
 struct NullOutbox;
 
 impl Outbox for NullOutbox {
-    fn deliver<'a>(&'a self, _: i64, _: &'a Message) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(std::future::ready(Ok(())))
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        Box::pin(std::future::ready(Ok(Receipt::default())))
     }
 }
 

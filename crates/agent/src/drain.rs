@@ -1,4 +1,4 @@
-//! Ending in good order: turns under way are waited for, and none begins any more. A message that
+//! Ending in good order: turns and deliveries under way are waited for, and no turn begins any more. A message that
 //! comes meanwhile is in the log, and is answered at the next start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::Agent;
 
-/// How many turns are under way. A watch, so that whoever waits for the last one misses no change.
+/// How many turns and deliveries are under way. A watch, so that whoever waits for the last one misses no change.
 pub(crate) struct UnderWay {
     count: watch::Sender<usize>,
     closed: AtomicBool,
@@ -22,7 +22,7 @@ impl Default for UnderWay {
     }
 }
 
-/// While it lives, a turn is under way; also one that nobody waits for any more.
+/// While it lives, one is under way; also one that nobody waits for any more.
 pub(crate) struct Going<'a>(&'a UnderWay);
 
 impl UnderWay {
@@ -49,7 +49,7 @@ impl Agent {
         under_way.closed.store(true, Ordering::Release);
     }
 
-    /// Returns when no turn is under way.
+    /// Returns when no turn and no delivery is under way.
     pub async fn idle(&self) {
         let mut count = self.sessions().under_way.count.subscribe();
         // The sender lives as long as we do.

@@ -214,6 +214,8 @@ impl Agent {
     }
 
     async fn deliver_now(&self, session: &LiveSession) -> Delivered {
+        // A message that is being sent when the process ends is one nobody knows about.
+        let _going = self.sessions().under_way.enter();
         let outbox = self.store().outbox();
         let delivering = outbox.deliver_pending(Some(&session.key), self.outbox());
         let deliveries = match delivering.await {

@@ -1,5 +1,5 @@
 //! Who tries again: after a rate limit the session itself, when it ends; after a disconnection whoever is
-//! connected again, for every chat of the platform.
+//! connected again, for every chat of the platform. And whoever ends in good order waits for what is being sent.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,6 +15,7 @@ use callgate_contract::{
 use callgate_gate::Gate;
 use callgate_store::Store;
 use callgate_testkit::Home;
+use tokio::sync::Notify;
 
 use crate::{
     scene::Reader,
@@ -26,6 +27,8 @@ use crate::{
 struct Platform {
     answers: Mutex<HashMap<String, VecDeque<DeliveryError>>>,
     told: Mutex<Vec<String>>,
+    /// Where a delivery waits, if it does, after it has begun.
+    slow: Option<[Notify; 2]>,
 }
 
 impl Platform {
@@ -51,7 +54,13 @@ impl Outbox for Platform {
         let answer = answers.get_mut(&chat).and_then(VecDeque::pop_front);
         self.told.lock().unwrap().push(chat);
         let answer = answer.map_or(Ok(Receipt::default()), Err);
-        Box::pin(std::future::ready(answer))
+        Box::pin(async move {
+            if let Some([begun, goes_on]) = &self.slow {
+                begun.notify_one();
+                goes_on.notified().await;
+            }
+            answer
+        })
     }
 }
 
@@ -127,4 +136,30 @@ async fn a_platform_that_is_connected_again_gets_what_waits_for_it() {
     assert_eq!(platform.told(), ["qq:GroupMessage:1", "qq:GroupMessage:2"]);
     let waiting = store.outbox().sessions().await.unwrap();
     assert_eq!(waiting, ["tg:GroupMessage:3".parse().unwrap()]);
+}
+
+#[tokio::test]
+async fn what_is_being_sent_is_waited_for_at_the_end() {
+    let home = Home::sqlite();
+    let platform = Arc::new(Platform {
+        slow: Some([Notify::new(), Notify::new()]),
+        ..Platform::default()
+    });
+    let store = home.open().await;
+    let agent = agent(store.clone(), platform.clone());
+    let chat = queue(&store, "qq:GroupMessage:1").await;
+    let sends = agent.clone();
+    let sending = tokio::spawn(async move { sends.deliver(&chat).await });
+    let [begun, goes_on] = platform.slow.as_ref().unwrap();
+    begun.notified().await;
+    agent.close();
+    tokio::select! {
+        biased;
+        () = agent.idle() => panic!("a message is on its way"),
+        () = std::future::ready(()) => {}
+    }
+    goes_on.notify_one();
+    agent.idle().await;
+    assert_eq!(store.outbox().pending(None).await.unwrap(), []);
+    sending.await.unwrap();
 }

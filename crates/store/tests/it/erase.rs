@@ -23,6 +23,16 @@ impl Outbox for Anywhere {
     }
 }
 
+/// Nobody knows whether it took a message.
+struct Silent;
+
+impl Outbox for Silent {
+    fn deliver<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        let reason = "no answer came".to_owned();
+        Box::pin(std::future::ready(Err(DeliveryError::Unknown { reason })))
+    }
+}
+
 /// A turn that says the secret wherever a turn can.
 async fn confide(store: &Store, start: &TurnStart, ended: bool) {
     let journal = store.journal();
@@ -233,6 +243,25 @@ async fn another_conversation_keeps_its_text() {
             .await
             .unwrap();
         assert_eq!(holding(&home).await, before);
+    })
+    .await;
+}
+
+/// What waits for the operator only would keep it for ever.
+#[tokio::test]
+async fn messages_of_which_nobody_knows_go_with_their_conversation() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let a = session("a");
+        let start = secret_conversation(&store, &a).await;
+        confide(&store, &start, true).await;
+        let outbox = store.outbox();
+        let done = outbox.deliver_pending(None, &Silent).await.unwrap();
+        assert!(!done.given_up.is_empty());
+        let conversations = store.conversations();
+        conversations.delete(&a, start.conversation).await.unwrap();
+        assert_eq!(holding(&home).await, [] as [String; 0]);
+        assert_eq!(outbox.undelivered(None, 0, 9).await.unwrap(), []);
     })
     .await;
 }
