@@ -99,6 +99,10 @@ class Callgate:
         said, _ = await made.communicate()
         return json.loads(said) if said.strip() else None
 
+    async def unknown(self) -> list[str]:
+        """Messages of which nobody knows whether they were sent, as the operator sees them."""
+        return [message["text"] for message in await self.command("outbox", "list") if message["state"] == "unknown"]
+
     async def __aenter__(self) -> "Callgate":
         await self.start()
         return self

@@ -5,6 +5,7 @@ It can fail as the real one does: refuse, be late, say nothing, close in the mid
 """
 
 import asyncio
+import contextlib
 import copy
 import hashlib
 import hmac
@@ -114,7 +115,8 @@ class Client:
     async def drop(self) -> None:
         """All connections."""
         for socket in list(self._sockets):
-            await socket.close()
+            with contextlib.suppress(ConnectionError):
+                await socket.close()
 
     async def close(self) -> None:
         await self.drop()
@@ -133,7 +135,9 @@ class Client:
         if event["post_type"] in ("message", "message_sent"):
             self.world.history[int(event["message_id"])] = event
         for socket in [socket for socket in self._events if not socket.closed]:
-            await socket.send_str(self.serialized(event))
+            # The other side may have died, and be found dead only now.
+            with contextlib.suppress(ConnectionError):
+                await socket.send_str(self.serialized(event))
         for url in self._webhooks:
             await self.post(url, event)
 
@@ -209,7 +213,8 @@ class Client:
             await socket.close()
         elif answer and not socket.closed:
             # Whatever kind of value it is, it comes back as it was.
-            await socket.send_str(json.dumps({**answer, "echo": request.get("echo")}))
+            with contextlib.suppress(ConnectionError):
+                await socket.send_str(json.dumps({**answer, "echo": request.get("echo")}))
 
     async def _perform(self, action: str, params: dict[str, Any]) -> tuple[dict[str, Any] | None, Planned | None]:
         self.asked.append((action, copy.deepcopy(params)))

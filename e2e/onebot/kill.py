@@ -19,6 +19,8 @@ class Seen:
     died: bool
     first: int
     next: int
+    told: list[str]
+    """What the operator is shown as neither sent nor unsent."""
 
 
 async def kill_at(binary: str, folder: Path, point: str, *, history: bool) -> Seen:
@@ -42,7 +44,7 @@ async def kill_at(binary: str, folder: Path, point: str, *, history: bool) -> Se
         await client.wait_until(lambda: "next 0" in _texts(client), 120)
         # What is left of the first has come by then, or never does: a chat's messages keep their order.
         texts = _texts(client)
-        return Seen(died, texts.count("first 0"), texts.count("next 0"))
+        return Seen(died, texts.count("first 0"), texts.count("next 0"), await instance.unknown())
     finally:
         await client.close()
         await instance.stop()

@@ -133,9 +133,10 @@ class Delivery(Platform):
                     seen = await kill.kill_at(BINARY, self.folder / f"{point}-{history}", point, history=history)
                     self.assertTrue(seen.died)
                     self.assertEqual(seen.next, 1)
-                    # Where nobody can look, it is not sent again.
-                    lost = point == "outbox.after_intent" and not history
-                    self.assertEqual(seen.first, 0 if lost else 1)
+                    # Where nobody can look, it is not sent again, and the operator is told.
+                    is_open = point != "outbox.after_receipt" and not history
+                    self.assertEqual(seen.told, ["first 0"] if is_open else [])
+                    self.assertEqual(seen.first, 0 if is_open and point == "outbox.after_intent" else 1)
 
     async def test_what_the_other_side_leaves_open_is_not_sent_again(self) -> None:
         fault, action = onebot("client").Fault, "send_private_msg"
@@ -148,9 +149,9 @@ class Delivery(Platform):
                     if planned in (fault.CLOSE_AFTER, fault.CLOSE_BEFORE):
                         await client.connect(instance.url)
                     await self.next_answer(client)
-                    # Whether it was done nobody could know; the operator is told.
                     seen = ["answer 1"] if planned is fault.CLOSE_BEFORE else ["answer 0", "answer 1"]
                     self.assertEqual([sent.text for sent in client.world.sent], seen)
+                    self.assertEqual(await instance.unknown(), [] if planned is fault.LATE else ["answer 0"])
 
     async def next_answer(self, client) -> None:
         await client.emit(onebot("reconnect").asking("and again", 2, 10000))
