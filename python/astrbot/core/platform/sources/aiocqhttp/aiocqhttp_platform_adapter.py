@@ -71,7 +71,7 @@ class AiocqhttpAdapter(HostedPlatform):
         sender = event.get("sender") or {}
         message.sender = MessageMember(
             str(sender.get("user_id", event.get("user_id"))),
-            sender.get("card") or sender.get("nickname") or "N/A",
+            sender.get("card") or sender.get("nickname", "N/A"),
         )
         if message.group:
             message.group.group_name = event.get("group_name") or "N/A"
