@@ -98,7 +98,6 @@ core.pipeline.stage register_stage() Stage
 core.pipeline.stage_order STAGES_ORDER=
 core.pipeline.waking_check.stage UNIQUE_SESSION_ID_BUILDERS= build_unique_session_id() WakingCheckStage
 core.pipeline.whitelist_check.stage WhitelistCheckStage
-core.platform.sources.aiocqhttp.aiocqhttp_platform_adapter AiocqhttpAdapter
 core.platform.sources.dingtalk.dingtalk_adapter DINGTALK_RECONNECT_INITIAL_DELAY=
     DINGTALK_RECONNECT_MAX_DELAY= DINGTALK_RECONNECT_STABLE_SECONDS= MyEventHandler DingtalkPlatformAdapter
 core.platform.sources.dingtalk.dingtalk_event DingtalkMessageEvent

@@ -345,7 +345,7 @@ class Managers(unittest.IsolatedAsyncioTestCase):
                 {"type": "file", "name": "f.txt", "url": "https://x/f"},
                 {"type": "reply", "to": "9"},
                 {"type": "mention", "id": "all", "name": "all"},
-                "[Face:1]",
+                {"type": "face", "id": "1"},
             ],
         )
         self.assertTrue(self.stage.host.sent[0][4]["url"].startswith("data:application/json;base64,77u/"))

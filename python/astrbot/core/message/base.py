@@ -40,7 +40,11 @@ class BaseMessageComponent(BaseModel):
     type: ComponentType
 
     def __init__(self, **fields: Any) -> None:
+        # The platform's word for its kind, where `type` is taken; pydantic knows no such fields.
+        kind = fields.pop("_type", None)
         super().__init__(**fields)
+        if kind is not None:
+            self.__dict__["_type"] = kind
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():

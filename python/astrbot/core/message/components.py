@@ -119,7 +119,9 @@ class Poke(BaseMessageComponent):
     def __init__(self, poke_type: str | int | None = None, **fields: Any) -> None:
         legacy = fields.pop("type", None)
         chosen = poke_type if poke_type is not None else legacy
-        super().__init__(_type="126" if chosen in (None, "", "poke", "Poke") else str(chosen), **fields)
+        if chosen not in (None, "", "poke", "Poke"):
+            fields["_type"] = str(chosen)
+        super().__init__(**fields)
 
     def target_id(self) -> str | None:
         for value in (self.id, self.qq):

@@ -77,7 +77,9 @@ class Image(_Media):
         return Image.fromBytes(IO.read())
 
     def _source(self) -> str:
-        source = self.url or self.file
+        # What came with a message lies here; its address may have ended.
+        kept = self.path if self.path and os.path.exists(self.path) else None
+        source = kept or self.url or self.file
         if not source:
             raise ValueError(texts.NO_SOURCE)
         return source
@@ -87,7 +89,7 @@ class _Stream(_Media):
     """Audio and video: the first of file, url and path that leads somewhere."""
 
     def _source(self) -> str:
-        for candidate in (self.file, self.url, self.path):
+        for candidate in (self.path, self.file, self.url):
             if candidate and _media.reachable(candidate):
                 return candidate
         raise Exception(texts.NOT_A_FILE.format(source=self.file))

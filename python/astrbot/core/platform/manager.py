@@ -1,4 +1,4 @@
-"""The platforms there are: one for each platform that a message came from, or that the host names."""
+"""The platforms there are: those that the host names, and any other from its first message on."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .platform import HostedPlatform, Platform
 class PlatformManager:
     def __init__(self, config: Any, event_queue: Queue) -> None:
         self.platforms_config = config.get("platform", [])
+        self.settings = config.get("platform_settings", {})
         self.event_queue = event_queue
         self.platform_insts: list[Platform] = []
 
@@ -21,11 +22,24 @@ class PlatformManager:
     def get_insts(self) -> list[Platform]:
         return self.platform_insts
 
-    def get(self, id: str, name: str) -> Platform:
-        """The platform of that id, made at its first message."""
+    def apply(self, kinds: dict[str, str]) -> None:
+        """What the host is connected to, by id. Those it has left may still have chats that are read."""
+        for id, kind in kinds.items():
+            self.get(id, id, kind)
+
+    def get(self, id: str, name: str, kind: str | None = None) -> Platform:
+        """The platform of that id, made where it is new."""
         for platform in self.platform_insts:
             if platform.meta().id == id:
                 return platform
-        made = HostedPlatform(id, name, self.event_queue)
+        made = self._made(id, name, kind)
         self.platform_insts.append(made)
         return made
+
+    def _made(self, id: str, name: str, kind: str | None) -> Platform:
+        if kind == "onebot":
+            # Only here: it takes in aiocqhttp, which is large.
+            from .sources.aiocqhttp.aiocqhttp_platform_adapter import AiocqhttpAdapter
+
+            return AiocqhttpAdapter({"id": id}, self.settings, self.event_queue)
+        return HostedPlatform(id, name, self.event_queue)

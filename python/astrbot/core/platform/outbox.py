@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import mimetypes
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import Any
 
 from astrbot import logger
@@ -20,19 +22,42 @@ from astrbot.core.message.components import (
     Plain,
     Record,
     Reply,
+    Unknown,
     Video,
 )
 from astrbot.core.message.message_event_result import MessageChain
 from astrbot.core.utils import media
 from callgate_worker import host
 
-_KINDS = {"image": "image/png", "audio": "audio/wav", "file": "application/octet-stream"}
+_KINDS = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "file": "application/octet-stream"}
 _NO_SUCH_PLACE = {"UnknownSession", "NotFound", "not_found", "unknown_session", "unknown_platform"}
+
+bot: ContextVar[str | None] = ContextVar("bot", default=None)
+"""The bot that heard what is being handled, where the platform has several."""
+Forward = Callable[[str, Nodes], Awaitable[None]]
+forwards: dict[str, Forward] = {}
+"""By platform, of those that pass on more than words: how they do it."""
 
 
 async def send_chain(session: str, chain: MessageChain) -> bool:
     """True once the host has the message. False when it knows no such session."""
-    parts = [await _reachable(part) for component in chain.chain or [] for part in parts_of(component)]
+    forward = forwards.get(session.partition(":")[0])
+    parts: list[dict[str, Any]] = []
+    for component in chain.chain or []:
+        if forward and isinstance(component, Node | Nodes) and not _in_words(component):
+            if not await _send(session, parts):
+                return False
+            parts = []
+            await forward(session, component if isinstance(component, Nodes) else Nodes([component]))
+            continue
+        parts += [await _reachable(part) for part in parts_of(component)]
+        if forward and isinstance(component, At):
+            # Compat(astrbot): so that the name does not run into what follows.
+            parts.append({"type": "text", "text": " "})
+    return await _send(session, parts)
+
+
+async def _send(session: str, parts: list[dict[str, Any]]) -> bool:
     if not parts:
         return True
     try:
@@ -50,19 +75,13 @@ def parts_of(component: BaseMessageComponent) -> list[dict[str, Any]]:
         case Plain():
             return [{"type": "text", "text": component.text}]
         case Image():
-            return [{"type": "image", "url": _url(component.file or component.url or "", "image/png")}]
+            return [{"type": "image", "url": _url(component, "image/png")}]
         case Record():
-            return [{"type": "audio", "url": _url(component.file or component.url or "", "audio/wav")}]
+            return [{"type": "audio", "url": _url(component, "audio/wav")}]
         case Video():
-            return [{"type": "file", "name": "video.mp4", "url": _url(component.file, "video/mp4")}]
+            return [{"type": "video", "url": _url(component, "video/mp4")}]
         case File():
-            return [
-                {
-                    "type": "file",
-                    "name": component.name or "file",
-                    "url": _url(component.file_ or component.url or ""),
-                }
-            ]
+            return [{"type": "file", "name": component.name or "file", "url": _url(component)}]
         case AtAll():
             return [{"type": "mention", "id": "all", "name": "all"}]
         case At():
@@ -70,16 +89,38 @@ def parts_of(component: BaseMessageComponent) -> list[dict[str, Any]]:
         case Reply():
             return [{"type": "reply", "to": str(component.id)}]
         case Face():
-            return [{"type": "text", "text": f"[Face:{component.id}]"}]
+            return [{"type": "face", "id": str(component.id)}]
+        case Node() | Nodes() if _in_words(component):
+            return [{"type": "forward", "messages": [_said(node) for node in _nodes(component)]}]
         case Node():
             inner = [part for one in component.content for part in parts_of(one)]
             return [{"type": "text", "text": f"{component.name or component.uin}:\n"}, *inner]
         case Nodes():
             return [part for node in component.nodes for part in parts_of(node)]
         case Json():
-            return [{"type": "text", "text": json.dumps(component.data, ensure_ascii=False)}]
+            card = json.dumps(component.data, ensure_ascii=False)
+            return [{"type": "other", "kind": "json", "data": {"data": card}}]
+        case Unknown():
+            return [{"type": "text", "text": component.text}]
         case _:
-            return [{"type": "text", "text": f"[{type(component).__name__}]"}]
+            made = component.toDict()
+            return [{"type": "other", "kind": made["type"], "data": made["data"]}]
+
+
+def _nodes(component: Node | Nodes) -> list[Node]:
+    return component.nodes if isinstance(component, Nodes) else [component]
+
+
+def _in_words(component: Node | Nodes) -> bool:
+    """They say nothing but words, and in nobody else's name."""
+    return all(
+        str(node.uin or "0") in ("0", bot.get()) and all(isinstance(part, Plain) for part in node.content)
+        for node in _nodes(component)
+    )
+
+
+def _said(node: Node) -> dict[str, str]:
+    return {"name": node.name or str(node.uin), "text": "".join(part.text for part in node.content)}
 
 
 async def _reachable(part: dict[str, Any]) -> dict[str, Any]:
@@ -96,8 +137,15 @@ async def _reachable(part: dict[str, Any]) -> dict[str, Any]:
     return {**part, "url": f"data:{kind};base64,{await media.to_base64(path)}"}
 
 
-def _url(source: str, mime: str = "application/octet-stream") -> str:
+def _url(component: Image | Record | Video | File, mime: str = "application/octet-stream") -> str:
     """Compat(astrbot): `base64://` is a scheme of its own."""
-    return (
-        f"data:{mime};base64,{source.removeprefix('base64://')}" if source.startswith("base64://") else source
-    )
+    if isinstance(component, File):
+        source = component.file_ or component.url or ""
+    else:
+        try:
+            source = component._source()
+        except Exception:
+            # It leads nowhere here; whoever sends it may know better.
+            source = component.file or component.url or ""
+    inline = source.startswith("base64://")
+    return f"data:{mime};base64,{source.removeprefix('base64://')}" if inline else source

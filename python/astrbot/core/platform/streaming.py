@@ -59,7 +59,7 @@ class _Segment:
 
     async def _show(self, text: str, thought: bool = False) -> None:
         row = self._event.get_extra("callgate_row")
-        if row is None or not text:
+        if not row or not text:
             return
         try:
             await host.call("message_piece", row=row, text=text, thought=thought)

@@ -132,7 +132,7 @@ class AstrBot:
 
         facts = facts or {}
         await self._servers_tools()
-        event = events.build(self._started(), ref, message, facts)
+        event = await events.build(self._started(), ref, message, facts)
         if resume is not None:
             await pipeline.resume(self._started(), event, resume)
             return {"verdict": "taken", "stopped": event.is_stopped()}
@@ -178,7 +178,7 @@ class AstrBot:
         tool = manager.get_func(method)
         if tool is None:
             raise LookupError(f"{plugin} has no tool {method}")
-        event = _live_event(context) or events.of_context(runtime, context)
+        event = _live_event(context) or await events.of_context(runtime, context)
         run = Run(
             f"call-{uuid.uuid4().hex}",
             AgentContextWrapper(context=AstrAgentContext(context=runtime.context, event=event)),

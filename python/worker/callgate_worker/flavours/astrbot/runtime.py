@@ -41,6 +41,7 @@ class Runtime:
         self._settings(settings)
 
     def _settings(self, settings: dict[str, Any]) -> None:
+        self.context.platform_manager.apply(settings.get("platforms") or {})
         config = self.context.get_config()
         for ours, theirs in (("administrators", "admins_id"), ("wake_prefix", "wake_prefix")):
             if settings.get(ours):
