@@ -210,6 +210,7 @@ impl Ours {
                 message_id: None,
                 hidden: false,
                 mentioned: true,
+                sent_at: None,
             };
             let how = Override {
                 mode: Some(Mode::Tools),

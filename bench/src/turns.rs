@@ -126,6 +126,7 @@ pub(crate) async fn message(
         message_id: None,
         hidden: false,
         mentioned: true,
+        sent_at: None,
     };
     let overrule = Override {
         mode: Some(mode),

@@ -77,7 +77,7 @@ async fn it_is_asked_where_nothing_else_decided_and_its_session_pays() {
     let judge = by_method
         .iter()
         .find(|line| line.key.as_deref() == Some("builtin/judge"));
-    let judge = judge.expect("what it cost is on record").sum;
+    let judge = judge.unwrap().sum;
     assert_eq!(
         (judge.requests, judge.tokens_in, judge.tokens_out),
         (2, 80, 4)

@@ -98,7 +98,7 @@ impl Group {
 
     /// What is said in the same second comes at once.
     async fn plays(&mut self, transcript: &str) {
-        let lines = transcript.lines().map(|line| serde_json::from_str(line));
+        let lines = transcript.lines().map(serde_json::from_str);
         let lines: Vec<Line> = lines.collect::<Result<_, _>>().unwrap();
         let together = |one: &Line, other: &Line| match (one, other) {
             (Line::Said(one), Line::Said(other)) => one.at == other.at,
@@ -195,10 +195,9 @@ impl Group {
     async fn answers(&self) -> Vec<(Timestamp, bool)> {
         let turns = self.stage.agent.store().turns();
         let turns = turns.list(&session(), 10_000).await.unwrap();
-        let answers = turns.into_iter().map(|turn| {
-            let finish = turn.finish.expect("every turn has ended");
-            (finish.at, turn.start.unprompted)
-        });
+        let answers = turns
+            .into_iter()
+            .map(|turn| (turn.finish.unwrap().at, turn.start.unprompted));
         let mut answers: Vec<_> = answers.collect();
         answers.sort_unstable();
         answers
@@ -210,7 +209,7 @@ impl Group {
         let taken = |place: usize| {
             let id = Some(format!("theirs-{place}"));
             let row = rows.iter().find(|row| row.message_id == id);
-            row.expect("all of it is in the log").turn.is_some()
+            row.unwrap().turn.is_some()
         };
         let heard = self.heard.iter().enumerate();
         heard

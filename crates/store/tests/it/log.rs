@@ -152,6 +152,7 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
             principal: Some(Principal::Key("3".to_owned())),
             key: Some("3".to_owned()),
             offered: true,
+            dismissed: false,
             mode: Some(Mode::Tools),
             model: Some("small".into()),
             dismissed: false,

@@ -19,7 +19,7 @@ async fn a_session_keeps_its_settings() {
             persona: Some("诗人\0".to_owned()),
             mode: Some(Mode::Tools),
             answer: Some(json!({"probability": 0.5})),
-            pace: Some(json!({"cooldown_seconds": 5})),
+            pace: Some(json!({"per_hour": 3})),
             muted: true,
         };
         let written = store
