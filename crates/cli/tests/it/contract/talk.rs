@@ -259,7 +259,7 @@ fn files_and_timers(site: &mut Site) {
     let plans = "/api/sessions/{session}/timers";
     let never = json!({ "text": "Good morning!", "act": "say" });
     let mut plan = never.clone();
-    plan["repeat"] = json!("daily 08:00");
+    plan["repeat"] = json!("every 600 minutes");
     site.post(plans, &[SESSION], plan);
     site.fail("POST", plans, &[SESSION], json_body(never));
     site.get("/api/timers", &[]);
