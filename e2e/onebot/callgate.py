@@ -64,6 +64,12 @@ class Callgate:
         found = list(self.data.rglob("events.jsonl"))
         return found[0] if found else self.folder / "no-notes-yet"
 
+    @property
+    def results(self) -> list[Any]:
+        """What came back from what the plugin was told to do."""
+        found = list(self.data.rglob("results.jsonl"))
+        return [json.loads(line) for line in found[0].read_text().splitlines()] if found else []
+
     async def start(self, crash_at: str = "") -> None:
         ours = {name: value for name, value in os.environ.items() if not name.startswith("CALLGATE_")}
         with (self.folder / "log").open("ab") as log:

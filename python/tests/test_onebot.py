@@ -14,7 +14,10 @@ E2E = Path(__file__).resolve().parents[2] / "e2e"
 
 def setUpModule() -> None:
     subprocess.run([E2E / "install", "onebot"], check=True)
-    sys.path[:0] = [str(E2E), str(E2E / "onebot/python_modules")]
+    for folder in (str(E2E), str(E2E / "onebot/python_modules")):
+        sys.path.insert(0, folder)
+        # Other tests of this process have packages of their own.
+        unittest.addModuleCleanup(sys.path.remove, folder)
 
 
 def onebot(name: str):

@@ -1,5 +1,5 @@
 """Writes down each event as a plugin sees it. "act ACTION PARAMETERS" makes it call the platform in one of the ways that
-plugins do, and say what came back; "echo …" is left to the model."""
+plugins do, write down what came back and say "done"; "echo …" is left to the model."""
 
 import json
 
@@ -33,6 +33,7 @@ class Witness(Star):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.notes = StarTools.get_data_dir() / "events.jsonl"
+        self.results = StarTools.get_data_dir() / "results.jsonl"
 
     @filter.event_message_type(filter.EventMessageType.ALL)
     async def note(self, event: AstrMessageEvent):
@@ -52,7 +53,10 @@ class Witness(Star):
             file.write(json.dumps(note, ensure_ascii=False, default=str) + "\n")
         words = event.message_str.split(" ", 2)
         if words[0] == "act":
-            yield event.plain_result(json.dumps(await self.act(event, *words[1:]), ensure_ascii=False, default=str))
+            result = await self.act(event, *words[1:])
+            with self.results.open("a") as file:
+                file.write(json.dumps(result, ensure_ascii=False, default=str) + "\n")
+            yield event.plain_result("done")
         if words[0] != "echo":
             event.stop_event()
 
