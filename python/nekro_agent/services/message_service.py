@@ -78,7 +78,7 @@ class MessageService:
     ) -> None:
         """A turn with nothing new said."""
         key = chat_key or getattr(message, "chat_key", None) or getattr(ctx, "chat_key", None)
-        await host.call("system_push", session=platforms.chat_key(key), text="", trigger=True)
+        await host.call("system_push", session=platforms.chat_key(key or ""), text="", trigger=True)
 
 
 message_service = MessageService()
