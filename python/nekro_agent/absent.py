@@ -15,7 +15,7 @@ from nekro_agent import texts
 
 _PARTS = {
     "a platform that is not connected": """
-        adapters.bilibili_live adapters.discord adapters.feishu adapters.minecraft adapters.onebot_v11.adapter
+        adapters.bilibili_live adapters.discord adapters.feishu adapters.minecraft
         adapters.onebot_v11.matchers.guard adapters.onebot_v11.matchers.message
         adapters.onebot_v11.matchers.notice adapters.onebot_v11.routers adapters.onebot_v11.tools.at_parser
         adapters.onebot_v11.tools.convertor adapters.onebot_v11.tools.cq_markup adapters.qqbot_openclaw

@@ -2,12 +2,20 @@
 
 import re
 
+from nekro_agent import platforms
+
 _TYPES = {"group", "private", "other"}
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_.-]")
 
 
-def adapter_of(chat_key: str) -> str:
+def platform_of(chat_key: str) -> str:
+    """As the operator named it."""
     return chat_key.partition("-")[0]
+
+
+def adapter_of(chat_key: str) -> str:
+    """By which plugins know the platform."""
+    return platforms.adapter_key(platform_of(chat_key))
 
 
 def channel_of(chat_key: str) -> str:

@@ -371,6 +371,7 @@ fn described_message(message: &ArrivalFacts, words: &str) -> Value {
     data(json!({
         "id": message.message_id.clone().unwrap_or_else(|| message.row.to_string()),
         "session": message.session,
+        "self_id": message.platform.as_ref().map(|it| it.bot.as_str()),
         "sender": { "id": message.user, "name": message.name, "nickname": message.name },
         "text": words,
         "parts": message.parts,

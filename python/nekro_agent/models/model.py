@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, ClassVar, Self
 
+from nekro_agent import platforms
 from nekro_agent.models.errors import DoesNotExist, error
 from nekro_agent.models.query import One, Query
 
@@ -33,6 +34,8 @@ class Model:
     @classmethod
     def from_store(cls, row: dict[str, Any]) -> Self:
         instance = cls(**{name: _read(row.get(name), kind) for name, kind in cls.COLUMNS.items()})
+        if "adapter_key" in cls.COLUMNS and row.get("adapter_key"):
+            instance.adapter_key = platforms.adapter_key(row["adapter_key"])
         instance._stored = instance._snapshot()
         return instance
 

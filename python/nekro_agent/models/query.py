@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from callgate_worker import host
 
+from nekro_agent import platforms
 from nekro_agent.models.condition import check, conditions, mapping
 from nekro_agent.models.errors import DoesNotExist, MultipleObjectsReturned, OperationalError, error
 
@@ -102,13 +103,13 @@ class Query(Generic[M]):
         """The one host call that this query is."""
         return {
             "model": self.model.TABLE,
-            "filters": mapping(self.filters),
-            "excludes": [mapping(excluded) for excluded in self.excludes],
+            "filters": platforms.stored(mapping(self.filters)),
+            "excludes": [platforms.stored(mapping(excluded)) for excluded in self.excludes],
             "order": list(self.order),
             "offset": self.skipped,
             "limit": self.wanted,
             "verb": verb,
-            "values": values or {},
+            "values": platforms.stored(values or {}),
         }
 
     async def _instances(self) -> list[M]:

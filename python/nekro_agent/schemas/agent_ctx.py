@@ -133,11 +133,14 @@ class AgentCtx(BaseModel):
         return None
 
     async def get_onebot_v11_bot(self) -> Any:
+        from nekro_agent.adapters.onebot_v11.adapter import bot_of_chat
         from nekro_agent.adapters.onebot_v11.core.bot import get_bot
 
         if self.adapter_key != "onebot_v11":
             raise ValueError(f"this chat is on '{self.adapter_key}', not on OneBot V11")
-        return get_bot()
+        # Raises where none is connected.
+        get_bot()
+        return await bot_of_chat(self.chat_key)
 
     async def send_text(self, content: str, *, record: bool = True) -> None:
         await self.ms.send_text(self.chat_key, content, self, record=record)

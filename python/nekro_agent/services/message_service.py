@@ -4,7 +4,7 @@ from typing import Any
 
 from callgate_worker import host
 
-from nekro_agent import parts
+from nekro_agent import parts, platforms
 from nekro_agent.schemas.agent_message import AgentMessageSegment, convert_agent_message_to_prompt
 from nekro_agent.schemas.chat_message import ChatMessage
 from nekro_agent.schemas.signal import MsgSignal
@@ -24,7 +24,7 @@ class MessageService:
         text = agent_messages
         if not isinstance(text, str):
             text = convert_agent_message_to_prompt(text)
-        await host.call("system_push", session=chat_key, text=text, trigger=trigger_agent)
+        await host.call("system_push", session=platforms.chat_key(chat_key), text=text, trigger=trigger_agent)
 
     async def push_bot_message(
         self,
@@ -40,7 +40,7 @@ class MessageService:
             segments = [AgentMessageSegment(content=segments)]
         await host.call(
             "message_send",
-            session=chat_key,
+            session=platforms.chat_key(chat_key),
             parts=parts.from_segments(segments, chat_key),
             record=True,
             reference=ref_msg_id,
@@ -78,7 +78,7 @@ class MessageService:
     ) -> None:
         """A turn with nothing new said."""
         key = chat_key or getattr(message, "chat_key", None) or getattr(ctx, "chat_key", None)
-        await host.call("system_push", session=key, text="", trigger=True)
+        await host.call("system_push", session=platforms.chat_key(key or ""), text="", trigger=True)
 
 
 message_service = MessageService()

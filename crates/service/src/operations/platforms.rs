@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Deleted, List};
 use crate::{
     Capability, Listing, News, Operation, Requester, Service, ServiceError,
-    config::{Edit, PlatformEntry},
+    config::{Edit, PlatformEntry, PlatformKind},
 };
 
 /// How long a test waits for somebody to connect.
@@ -141,6 +141,16 @@ impl Operation for TestPlatform {
 }
 
 impl Service {
+    /// What plugins may need besides packages, as far as it is configured.
+    pub(crate) fn provided(&self) -> &'static [&'static str] {
+        let is_onebot = |entry: &PlatformEntry| entry.kind == PlatformKind::Onebot;
+        if self.configured().platform.iter().any(is_onebot) {
+            &["OneBot"]
+        } else {
+            &[]
+        }
+    }
+
     fn configured_platform(&self, id: &str) -> Option<PlatformEntry> {
         let config = self.configured();
         config.platform.iter().find(|entry| entry.id == id).cloned()

@@ -8,7 +8,7 @@ use std::{
 };
 
 use callgate_plugins::{
-    LoadedPlugin, Plugin, PluginOptions, Plugins, Source, WorkerError,
+    LoadedPlugin, Plugin, PluginOptions, Plugins, Source,
     check::CheckReport,
     install::{InstalledPlugin, Library},
     survey::{Survey, survey},
@@ -232,7 +232,8 @@ impl Service {
             let Some((_, result)) = found.map(|index| results.remove(index)) else {
                 continue;
             };
-            let report = report(&given, &result);
+            let notes = given.notes.clone();
+            let report = CheckReport::new(&given.survey, result.as_ref(), notes, self.provided());
             self.note(&given, &report);
             reports.push(report);
         }
@@ -366,10 +367,6 @@ impl Service {
             self.load_and_tell(vec![unread(source.clone())]).await;
         }
     }
-}
-
-fn report(given: &GivenPlugin, result: &Result<LoadedPlugin, WorkerError>) -> CheckReport {
-    CheckReport::new(&given.survey, result.as_ref(), given.notes.clone(), &[])
 }
 
 /// The operator learns of what did not load, and of functions that replace others.

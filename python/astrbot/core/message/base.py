@@ -44,7 +44,7 @@ class BaseMessageComponent(BaseModel):
         kind = fields.pop("_type", None)
         super().__init__(**fields)
         if kind is not None:
-            self.__dict__["_type"] = kind
+            vars(self)["_type"] = kind
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():

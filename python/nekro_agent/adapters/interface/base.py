@@ -1,10 +1,11 @@
 """A platform as plugins hold it: it sends through the host."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from callgate_worker import host
+from pydantic import BaseModel
 
-from nekro_agent import parts, texts
+from nekro_agent import chat_keys, parts, platforms, texts
 from nekro_agent.absent import AbsentAttribute
 from nekro_agent.adapters.interface.schemas.platform import (
     PlatformChannel,
@@ -17,20 +18,43 @@ from nekro_agent.adapters.interface.schemas.platform import (
 from nekro_agent.schemas.chat_message import ChatType
 
 
+A = TypeVar("A")
+
+
+class AdapterMetadata(BaseModel):
+    name: str
+    description: str
+    version: str = "1.0.0"
+    author: str = ""
+    homepage: str = ""
+    tags: list[str] = []
+
+
 class BaseAdapter:
     def __init__(self, key: str) -> None:
         self.key = key
 
     @property
-    def metadata(self) -> dict[str, str]:
-        return {"name": self.key}
+    def metadata(self) -> "AdapterMetadata":
+        return AdapterMetadata(name=self.key, description=f"{self.key} through the host")
+
+    def build_chat_key(self, channel_id: str) -> str:
+        return f"{platforms.of_key(self.key)[0]}-{channel_id}"
+
+    def parse_chat_key(self, chat_key: str) -> tuple[str, str]:
+        return chat_keys.adapter_of(chat_key), chat_keys.channel_of(chat_key)
+
+    def cast(self, adapter_type: type[A]) -> A:
+        if not isinstance(self, adapter_type):
+            raise TypeError(f"the platform {self.key} is no {adapter_type.__name__}")
+        return self
 
     async def forward_message(self, request: PlatformSendRequest) -> PlatformSendResponse:
         message = [_part(segment, request.chat_key) for segment in request.segments]
         try:
             sent = await host.call(
                 "message_send",
-                session=request.chat_key,
+                session=platforms.chat_key(request.chat_key),
                 parts=message,
                 record=False,
                 reference=request.ref_msg_id,
@@ -49,7 +73,7 @@ class BaseAdapter:
     async def get_channel_info(self, channel_id: str) -> PlatformChannel:
         from nekro_agent.models.db_chat_channel import DBChatChannel
 
-        channel = await DBChatChannel.get_channel(f"{self.key}-{channel_id}")
+        channel = await DBChatChannel.get_channel(self.build_chat_key(channel_id))
         return PlatformChannel(
             channel_id=channel_id,
             channel_name=channel.channel_name or channel_id,

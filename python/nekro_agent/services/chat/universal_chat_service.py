@@ -4,7 +4,7 @@ from typing import Any
 
 from callgate_worker import host
 
-from nekro_agent import parts
+from nekro_agent import parts, platforms
 from nekro_agent.schemas.agent_message import AgentMessageSegment, AgentMessageSegmentType
 
 
@@ -32,7 +32,7 @@ class UniversalChatService:
             ]
         await host.call(
             "message_send",
-            session=chat_key,
+            session=platforms.chat_key(chat_key),
             parts=parts.from_segments(segments, chat_key),
             record=record,
             reference=ref_msg_id,

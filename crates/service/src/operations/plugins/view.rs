@@ -186,7 +186,7 @@ impl Service {
             commands: commands(loaded),
             hooks: loaded.hooks.clone(),
             warnings,
-            needs: survey.map_or_else(Vec::new, needs),
+            needs: survey.map_or_else(Vec::new, |survey| needs(survey, self.provided())),
             has_config: has_config(loaded.config.as_ref()),
             web: has_routes(loaded).then(|| format!("/plugins/{}/", loaded.id)),
         }
@@ -242,8 +242,9 @@ fn has_routes(loaded: &LoadedPlugin) -> bool {
     loaded.hooks.iter().any(|hook| hook == "router") || routes.is_some_and(|it| !it.is_empty())
 }
 
-fn needs(survey: &Survey) -> Vec<String> {
+fn needs(survey: &Survey, provided: &[&str]) -> Vec<String> {
     let needs = survey.needs.iter();
+    let needs = needs.filter(|need| !provided.contains(&need.what.as_str()));
     let mut needs: Vec<String> = needs.map(|need| need.what.clone()).collect();
     needs.dedup();
     needs

@@ -2,13 +2,12 @@
 
 import contextlib
 import inspect
-import sys
 from typing import Any
 
 from callgate_worker import host
 from callgate_worker.flavour import Loaded, Source, Step
-from callgate_worker.flavours.nekro import commands, describe, hooks, loading, matchers, scenario, web
-from nekro_agent import absent
+from callgate_worker.flavours.nekro import commands, describe, hooks, loading, matchers, nonebots, scenario, web
+from nekro_agent import absent, platforms
 from nekro_agent.core.config import learn
 from nekro_agent.core.core_utils import ConfigManager, preset
 from nekro_agent.core.logger import logger, write_to_host
@@ -56,7 +55,7 @@ class Nekro:
         entry = loading.locate(source.path)
         await self._unload_from(source)
         if loading.mentions(entry, b"nonebot"):
-            _start_nonebot()
+            nonebots.start()
         if loading.mentions(entry, b"tortoise"):
             sql.offer()
         if source.options.get("config"):
@@ -133,6 +132,7 @@ class Nekro:
     async def settings(self, settings: dict[str, Any], models: list[dict[str, Any]], **_: Any) -> None:
         """The host's settings have changed."""
         gateway = await _told("model_gateway", {})
+        platforms.learn((settings or {}).get("platforms") or {})
         learn({**(settings or {}), "gateway": gateway}, models or [])
 
     async def config_get(self, plugin: str) -> dict[str, Any]:
@@ -182,20 +182,3 @@ async def _told(name: str, otherwise: Any) -> Any:
         return await host.call(name)
     except host.HostError:
         return otherwise
-
-
-def _start_nonebot() -> None:
-    """Compat(nekro): plugins use nonebot while they are imported, which wants to be started before.
-    It is slow to import, so only where somebody names it."""
-    if "nonebot" in sys.modules:
-        return
-    # It greets at length.
-    logger.remove()
-    try:
-        import nonebot
-
-        nonebot.init(driver="~none")
-    except ImportError:
-        pass
-    finally:
-        write_to_host()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from callgate_worker import host
-from nekro_agent import chat_keys, parts, texts
+from nekro_agent import chat_keys, parts, platforms, texts
 from nekro_agent.core.logger import logger
 from nekro_agent.schemas.agent_ctx import AgentCtx, WebhookRequest
 from nekro_agent.schemas.chat_message import ChatMessage, ChatType, segments_from_list
@@ -56,6 +56,7 @@ def _method(plugin: NekroPlugin, name: str) -> Callable[..., Any]:
 
 async def message(context: dict[str, Any], message: dict[str, Any], **_: Any) -> dict[str, Any]:
     """What the plugins say of a message. A command that waits for it takes it away."""
+    platforms.met(chat_keys.platform_of(context["chat_key"]), message.get("self_id"))
     if await commands.take(context, message):
         return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
     if await matchers.hear(context, message):

@@ -9,8 +9,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from callgate_worker import host
-from nekro_agent import chat_keys, parts
+from nekro_agent import chat_keys, parts, platforms
+from nekro_agent.adapters.onebot_v11.core.bot import call
 from nekro_agent.core.logger import logger
+
+from callgate_worker.flavours.nekro import nonebots
 
 _SELF = 10_000
 _chat: ContextVar[str] = ContextVar("chat", default="")
@@ -48,17 +51,9 @@ async def hear(context: dict[str, Any], message: dict[str, Any]) -> bool:
 def _host_bot() -> Any:
     global _bot
     if _bot is None:
-        import nonebot
-        from nonebot.adapters import Adapter as Base
-        from nonebot.adapters.onebot.v11 import Adapter, Bot
+        from nonebot.adapters.onebot.v11 import Bot
         from nonebot.matcher import Matcher
         from nonebot.message import run_preprocessor
-
-        class HostAdapter(Adapter):
-            """Connects to nothing: there is only the host."""
-
-            def __init__(self, driver: Any) -> None:
-                Base.__init__(self, driver)
 
         class HostBot(Bot):
             async def call_api(self, api: str, **data: Any) -> Any:
@@ -69,15 +64,17 @@ def _host_bot() -> Any:
             if (handled := _handled.get()) is not None:
                 handled.append(matcher.block)
 
-        _bot = HostBot(HostAdapter(nonebot.get_driver()), str(_SELF))
+        _bot = HostBot(nonebots.adapter(), str(_SELF))
     return _bot
 
 
 async def _called(api: str, data: dict[str, Any]) -> Any:
+    if (platform := chat_keys.platform_of(_chat.get())) in platforms.of_kind("onebot"):
+        return await call(platform, api, data)
     if api in ("send_msg", "send_group_msg", "send_private_msg"):
         kind, number = ("group", data.get("group_id")) if data.get("group_id") else ("private", data.get("user_id"))
         here = _chat.get()
-        chat_key = f"{chat_keys.adapter_of(here)}-{kind}_{number}"
+        chat_key = f"{chat_keys.platform_of(here)}-{kind}_{number}"
         if number is None or _number(chat_keys.channel_of(here).partition("_")[2]) == number:
             chat_key = here
         sending = {"session": chat_key, "parts": _parts(data["message"], chat_key), "record": True}
@@ -118,13 +115,17 @@ def _event(context: dict[str, Any], message: dict[str, Any]) -> Any:
             content += MessageSegment.text(part["text"])
         elif part["type"] == "mention":
             content += MessageSegment.at(part["id"])
+        elif part["type"] == "face":
+            content += MessageSegment("face", {"id": part["id"]})
+        elif part["type"] == "other":
+            content += MessageSegment(part["kind"], part["data"])
         elif part["type"] == "image":
             content += MessageSegment("image", {"file": part["url"], "url": part["url"]})
     is_operator = user.get("role") == "operator" or (context.get("user") or {}).get("role") == "operator"
     name = user.get("nickname") or user.get("name") or ""
     role = "owner" if is_operator else "member"
     fields = {
-        "time": int(message.get("time") or 0), "self_id": _SELF, "post_type": "message", "sub_type": "normal",
+        "time": int(message.get("time") or 0), "self_id": int(message.get("self_id") or _SELF), "post_type": "message", "sub_type": "normal",
         "user_id": _number(user.get("id")), "message_id": _number(message.get("id")), "message": content,
         "original_message": content, "raw_message": str(content), "font": 0, "to_me": bool(message.get("to_me")),
         "sender": {"user_id": _number(user.get("id")), "nickname": name, "card": name, "role": role},
