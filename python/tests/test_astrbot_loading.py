@@ -62,6 +62,7 @@ MODULES = """
     from astrbot.core.utils.session_waiter import DefaultSessionFilter, SessionFilter
     from astrbot.core.db.vec_db.faiss_impl.vec_db import FaissVecDB
     from astrbot.core.utils.quoted_message_parser import extract_quoted_message_text
+    from typing import override
 """
 
 

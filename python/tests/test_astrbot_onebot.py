@@ -163,6 +163,21 @@ class Events(OneBot):
         self.assertEqual((seen["sender"][0], seen["ids"][1:3], seen["chain"]), ("0", [str(GROUP)] * 2, []))
         self.assertEqual(await self.py("return star.heard"), ["notice.group_ban"])
 
+    async def test_a_model_may_be_asked_for_a_notice(self) -> None:
+        body = """
+            @filter.event_message_type(filter.EventMessageType.ALL)
+            async def poked(self, event):
+                if event.message_obj.raw_message.get("notice_type") == "notify":
+                    yield event.request_llm(prompt="you were poked")
+        """
+        await self.stage.load(self.write(body, "poked"))
+        self.stage.host.said, self.stage.host.script[:] = "", [{"text": "ouch"}]
+        poke = {"post_type": "notice", "notice_type": "notify", "sub_type": "poke", "target_id": BOT}
+        await self.event({**poke, "group_id": GROUP, "user_id": ALICE})
+        self.assertEqual(self.stage.host.sent, [["ouch"]])
+        turn = next(given for name, given in self.stage.rig.calls if name == "turn_run")
+        self.assertIsNone(turn["row"])
+
     async def test_platforms_are_there_before_any_message(self) -> None:
         self.assertEqual(await self.py("return star.first"), [["aiocqhttp", "qq"]])
         found = await self.py(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from typing import Any
 
 from callgate_worker import host
@@ -31,8 +32,9 @@ async def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict
             known.append(account)
     elif account in known:
         known.remove(account)
-    event.callgate_ref = ref
-    event.set_extra("callgate_row", facts.get("row"))
+    # A notice stands in no log: what is begun for it answers no row, and has a name of its own.
+    event.callgate_ref = ref if facts.get("row") != 0 else f"notice-{uuid.uuid4().hex}"
+    event.set_extra("callgate_row", facts.get("row") or None)
     # By name, chance or another rule of the session: the model answers, though no command is meant.
     event.set_extra("callgate_wanted", bool(facts.get("wanted")))
     # A command of the host's own: it is answered, and handlers of that name run as well.
