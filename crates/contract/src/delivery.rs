@@ -78,7 +78,8 @@ pub trait Outbox: Send + Sync {
 
     fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>>;
 
-    /// Asked only where a repetition is harmful: the process ended while the piece was on its way.
+    /// Asked only where a repetition is harmful: the process ended while the piece was on its way, or
+    /// nobody answered.
     fn look_for<'a>(&'a self, _: Piece<'a>) -> BoxFuture<'a, Found> {
         Box::pin(std::future::ready(Found::Unknown))
     }

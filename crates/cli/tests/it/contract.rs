@@ -20,6 +20,7 @@ const EVENTS: &[&str] = &[
     "log",
     "message",
     "models",
+    "platforms",
     "plugins",
     "rules",
     "run",

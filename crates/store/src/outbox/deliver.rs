@@ -43,6 +43,8 @@ enum HandedOver {
 
 /// How often it is looked whether marks wait, which any write takes along that comes.
 const SOON: Duration = Duration::from_millis(100);
+/// Before a piece is sent again that was sent once and is known not to have arrived.
+const AGAIN: Duration = Duration::from_secs(2);
 const NOBODY_KNOWS: &str =
     "the process ended while this was being sent, and the platform cannot tell whether it arrived";
 
@@ -154,7 +156,12 @@ impl QueuedMessages<'_> {
                     if !is_ours {
                         return Ok(HandedOver::NotOurs);
                     }
-                    outbox.deliver(piece).await
+                    match outbox.deliver(piece).await {
+                        Err(DeliveryError::Unknown { reason }) if is_harmful => {
+                            looked_for(outbox.look_for(piece).await, reason)
+                        }
+                        answer => answer,
+                    }
                 }
             };
             let receipt: Receipt = match answer {
@@ -276,6 +283,18 @@ impl QueuedMessages<'_> {
         self.0.write(|_| Ok(())).await?;
         crash_point("outbox.after_receipt");
         Ok(())
+    }
+}
+
+/// A piece that was sent, or not: its platform did not say. What did not arrive is sent again.
+fn looked_for(found: Found, reason: String) -> Result<Receipt, DeliveryError> {
+    match found {
+        Found::Delivered(receipt) => Ok(receipt),
+        Found::Missing => Err(DeliveryError::Later {
+            after: AGAIN,
+            reason,
+        }),
+        Found::Unknown => Err(DeliveryError::Unknown { reason }),
     }
 }
 

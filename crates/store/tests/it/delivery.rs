@@ -164,6 +164,44 @@ async fn what_was_not_sent_waits_and_holds_up_its_chat() {
     .await;
 }
 
+/// While the process lives as well: the platform's own record tells.
+#[tokio::test]
+async fn what_nobody_answered_is_looked_for() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let outbox = store.outbox();
+        says(&store, "a", "1").await;
+        let arrived = Receipt {
+            message_id: Some("m1".to_owned()),
+        };
+        let platform = Platform {
+            found: Some(Found::Delivered(arrived)),
+            ..Platform::new(Repetition::Harmful)
+        };
+        let platform = platform.answers(Err(unknown()));
+        let done = outbox.deliver_pending(None, &platform).await.unwrap();
+        assert_eq!((done.delivered, platform.told().len()), (1, 1));
+        assert!(outbox.sent(&session("a"), "m1").await.unwrap().is_some());
+
+        says(&store, "a", "2").await;
+        says(&store, "a", "3").await;
+        let platform = Platform {
+            found: Some(Found::Missing),
+            ..Platform::new(Repetition::Harmful)
+        };
+        let platform = platform.answers(Err(unknown()));
+        let done = outbox.deliver_pending(None, &platform).await.unwrap();
+        let again = done.again_after.expect("it is sent again");
+        assert_eq!((done.delivered, platform.told()), (0, vec!["2".to_owned()]));
+        tokio::time::sleep(again).await;
+        let done = outbox.deliver_pending(None, &platform).await.unwrap();
+        assert_eq!(done.delivered, 2);
+        assert_eq!(platform.told(), ["2", "2", "3"]);
+        assert_eq!(shown(&store).await, []);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_rate_limit_is_waited_for() {
     on_each_engine(async |home| {
@@ -207,7 +245,11 @@ async fn what_is_refused_or_unknown_is_the_operators_and_holds_up_nobody() {
             for text in ["1", "2|2b", "3"] {
                 says(&store, "a", text).await;
             }
-            let platform = Platform::new(repetition)
+            let platform = Platform {
+                found: Some(Found::Unknown),
+                ..Platform::new(repetition)
+            };
+            let platform = platform
                 .answers(Err(refused()))
                 .answers(Ok(Receipt::default()))
                 .answers(Err(unknown()));

@@ -155,7 +155,6 @@ async fn what_listeners_deal_with_waits_for_no_turn() {
             dismissed: false,
             mode: Some(Mode::Tools),
             model: Some("small".into()),
-            dismissed: false,
         };
         let mut rows = Vec::new();
         for text in ["left to the turn", "dealt with", "hidden"] {

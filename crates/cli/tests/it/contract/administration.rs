@@ -81,11 +81,26 @@ fn models_and_settings(site: &mut Site, model: &FakeModel) {
     );
     site.delete("/api/models/{id}", &["two"]);
     site.fail("DELETE", "/api/models/{id}", &["two"], no_body());
+    platforms(site);
     site.get("/api/settings", &[]);
     let change = json!({ "values": { "sandbox.pool": 4 } });
     site.call("PUT", "/api/settings", &[], json_body(change));
     let wrong = json!({ "values": { "sandbox.pool": "many" } });
     site.fail("PUT", "/api/settings", &[], json_body(wrong));
+}
+
+fn platforms(site: &mut Site) {
+    let qq = json!({ "id": "qq", "kind": "onebot", "url": "ws://127.0.0.1:9", "token": "shh" });
+    let new = json!({ "platform": qq });
+    site.post("/api/platforms", &[], new.clone());
+    site.fail("POST", "/api/platforms", &[], json_body(new));
+    let nowhere = json!({ "platform": { "id": "x", "kind": "onebot" } });
+    site.fail("POST", "/api/platforms", &[], json_body(nowhere));
+    let tested = site.post("/api/platforms/{id}/test", &["qq"], json!({}));
+    assert!(!tested.to_string().contains("shh"), "{tested}");
+    site.get("/api/platforms", &[]);
+    site.delete("/api/platforms/{id}", &["qq"]);
+    site.fail("DELETE", "/api/platforms/{id}", &["qq"], no_body());
 }
 
 const TOWN: &str = r#""""Where we are."""

@@ -115,6 +115,7 @@ impl Service {
                 loaded,
                 report,
                 surveys.get(&plugin.name),
+                self.provided(),
             ));
         }
         // What a command gave, or the operator's functions, and did not load.
@@ -264,7 +265,9 @@ fn installed_view(
     loaded: Option<LoadedPlugin>,
     report: Option<CheckReport>,
     survey: Option<&Survey>,
+    provided: &[&str],
 ) -> PluginView {
+    let needs = survey.map_or_else(Vec::new, |survey| needs(survey, provided));
     let failed = report.filter(|report| report.error.is_some());
     let state = match (installed.enabled, &failed) {
         (false, _) => PluginState::Disabled,
@@ -282,7 +285,7 @@ fn installed_view(
         source: Some(installed.source.clone()),
         state,
         enabled: installed.enabled,
-        needs: survey.map_or_else(Vec::new, needs),
+        needs,
         ..absent(&installed.name, failed)
     };
     let Some(loaded) = loaded else {
