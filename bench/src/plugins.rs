@@ -106,6 +106,7 @@ async fn hear(plugins: &Plugins, scene: &Scene, count: usize, samples: &mut Samp
         at: 0,
         mentioned: true,
         obeyed: false,
+        platform: None,
         prefix: None,
         wanted: true,
     };

@@ -3,6 +3,7 @@
 
 mod action;
 mod onebot;
+mod plain;
 mod platform;
 mod split;
 mod status;

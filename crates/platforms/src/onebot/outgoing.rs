@@ -5,7 +5,7 @@ use callgate_contract::{Part, SessionKey};
 use serde_json::{Value as Json, json};
 
 use super::segment::Segment;
-use crate::{Host, split::split};
+use crate::{Host, plain::plain, split::split};
 
 /// What may stand beside other parts in one message. All else is a message of its own there.
 fn mixes(part: &Part) -> bool {
@@ -37,12 +37,13 @@ pub(super) fn pieces(parts: &[Part], longest: usize) -> Vec<Vec<Part>> {
             piece.push(part.clone());
             continue;
         };
+        let text = plain(text);
         if length + text.chars().count() <= longest {
             length += text.chars().count();
-            piece.push(part.clone());
+            piece.push(Part::Text { text });
             continue;
         }
-        for text in split(text, longest) {
+        for text in split(&text, longest) {
             let more = text.chars().count();
             if length + more > longest {
                 pieces.push(std::mem::take(&mut piece));
