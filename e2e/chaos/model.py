@@ -62,9 +62,14 @@ class Model:
 def _read(messages: list[dict[str, Any]]) -> tuple[list[words.Ask], set[str]]:
     """What is not answered, and what was done about it: results of calls, and code that was written."""
     texts = [(message["role"], _text(message)) for message in messages]
-    # What code was to say was said once somebody has gone on from there.
+    # What code was to say was said once somebody has gone on from there, unless it broke off before.
     last = max((place for place, (role, text) in enumerate(texts) if role == "user" and words.asked(text)), default=0)
-    said = [text for place, (role, text) in enumerate(texts) if place < last or role != "assistant" or "```" not in text]
+    broke_off = {place - 1 for place, (_, text) in enumerate(texts) if "[The code stopped: error]" in text}
+    said = [
+        text
+        for place, (role, text) in enumerate(texts)
+        if place not in broke_off and (place < last or role != "assistant" or "```" not in text)
+    ]
     answered = {name for text in said for answer in words.answers(text) for name in answer.names}
     seen: dict[str, words.Ask] = {}
     for role, text in texts:
