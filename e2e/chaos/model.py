@@ -76,10 +76,15 @@ def _read(messages: list[dict[str, Any]]) -> tuple[list[words.Ask], set[str]]:
         if role == "user":
             seen.update({ask.name: ask for ask in words.asked(text) if ask.name not in answered})
     done = {message["tool_call_id"] for message in messages if message["role"] == "tool"}
-    done |= {
-        name for role, text in texts if role == "assistant" and "```" in text for name in seen if repr(name) in text
-    }
+    code = [text for role, text in texts if role == "assistant" and "```" in text]
+    done |= {ask.name for ask in seen.values() if any(_is_called(ask, text) for text in code)}
     return list(seen.values()), {name for name in done if name in seen}
+
+
+def _is_called(ask: words.Ask, code: str) -> bool:
+    """What a timer will say stands in the call that sets it, and not the name of who asked for it."""
+    _, arguments = _call(ask) or ("", {})
+    return repr(ask.name) in code or bool(arguments.get("text")) and repr(arguments["text"]) in code
 
 
 def _text(message: dict[str, Any]) -> str:
