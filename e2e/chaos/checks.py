@@ -34,6 +34,8 @@ class Record:
     # By the name of a message: its rows, and the rows that answer it.
     asked: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     answered: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    # What timers will say that were set.
+    timers: set[str] = field(default_factory=set)
 
     @classmethod
     async def read(cls, stage: Stage) -> "Record":
@@ -49,6 +51,8 @@ class Record:
                 for answer in words.answers(text):
                     for name in answer.names:
                         record.answered[name].append(row)
+            elif row["role"] == "system":
+                record.timers.update(words.set_for(text))
         return record
 
     def expected(self, said: list[Said]) -> list[str]:
@@ -65,7 +69,7 @@ class Record:
 
     def _waits_for_timer(self, said: Said) -> bool:
         fired = words.name_of(said.ask.conversation, said.ask.number + words.AFTER_TIMER)
-        return said.ask.kind == words.TIMER and bool(self.answered[said.ask.name]) and not self.asked[fired]
+        return fired in self.timers and not self.asked[fired]
 
     def _is_reported(self, name: str) -> bool:
         """Its turn ended with an error, which its person was told."""

@@ -1,7 +1,6 @@
 """A line to the database that can fail: closed at once, or silent while both ends believe it open."""
 
 import asyncio
-from collections.abc import Awaitable
 
 _PIECE = 1 << 16
 
@@ -32,11 +31,13 @@ class Line:
         self.open |= ends
         dead = asyncio.Event()
         try:
-            directions: list[Awaitable[None]] = [
-                self._copy(reader, far_writer, dead),
-                self._copy(far_reader, writer, dead),
+            directions = [
+                asyncio.create_task(self._copy(reader, far_writer, dead)),
+                asyncio.create_task(self._copy(far_reader, writer, dead)),
             ]
-            await asyncio.wait(map(asyncio.ensure_future, directions), return_when=asyncio.FIRST_COMPLETED)
+            _, other = await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
+            for direction in other:
+                direction.cancel()
         finally:
             self.open -= ends
             for end in ends:

@@ -62,19 +62,29 @@ class Model:
 def _read(messages: list[dict[str, Any]]) -> tuple[list[words.Ask], set[str]]:
     """What is not answered, and what was done about it: results of calls, and code that was written."""
     texts = [(message["role"], _text(message)) for message in messages]
-    # What code was to say was said once somebody has gone on from there.
+    # What code was to say was said once somebody has gone on from there, unless it broke off before.
     last = max((place for place, (role, text) in enumerate(texts) if role == "user" and words.asked(text)), default=0)
-    said = [text for place, (role, text) in enumerate(texts) if place < last or role != "assistant" or "```" not in text]
+    broke_off = {place - 1 for place, (_, text) in enumerate(texts) if "[The code stopped: error]" in text}
+    said = [
+        text
+        for place, (role, text) in enumerate(texts)
+        if place not in broke_off and (place < last or role != "assistant" or "```" not in text)
+    ]
     answered = {name for text in said for answer in words.answers(text) for name in answer.names}
     seen: dict[str, words.Ask] = {}
     for role, text in texts:
         if role == "user":
             seen.update({ask.name: ask for ask in words.asked(text) if ask.name not in answered})
     done = {message["tool_call_id"] for message in messages if message["role"] == "tool"}
-    done |= {
-        name for role, text in texts if role == "assistant" and "```" in text for name in seen if repr(name) in text
-    }
+    code = [text for role, text in texts if role == "assistant" and "```" in text]
+    done |= {ask.name for ask in seen.values() if any(_is_called(ask, text) for text in code)}
     return list(seen.values()), {name for name in done if name in seen}
+
+
+def _is_called(ask: words.Ask, code: str) -> bool:
+    """What a timer will say stands in the call that sets it, and not the name of who asked for it."""
+    _, arguments = _call(ask) or ("", {})
+    return repr(ask.name) in code or bool(arguments.get("text")) and repr(arguments["text"]) in code
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -52,6 +52,10 @@ impl Agent {
                 }
                 SessionEvent::LeaseGivenUp
             }
+            SessionAction::LeaveLease => {
+                session.core.lock().lease = None;
+                SessionEvent::LeaseGivenUp
+            }
             SessionAction::Pause(_) => SessionEvent::PauseEnded,
             SessionAction::Look => match self.store().leftovers(&session.key).await {
                 Ok(found) => SessionEvent::Found(Leftovers {
@@ -273,7 +277,9 @@ impl Drop for Performing<'_> {
             Some(SessionAction::Deliver) => SessionEvent::Delivered(Delivered::Failed),
             Some(SessionAction::DeliverLater(_)) => SessionEvent::DeliveryDue,
             Some(SessionAction::Pause(_)) => SessionEvent::PauseEnded,
-            Some(SessionAction::GiveUpLease) => SessionEvent::LeaseGivenUp,
+            Some(SessionAction::GiveUpLease | SessionAction::LeaveLease) => {
+                SessionEvent::LeaseGivenUp
+            }
             Some(_) => SessionEvent::Failed,
         };
         self.agent.feed(self.session, event);

@@ -76,6 +76,9 @@ pub(crate) struct Leftovers {
 pub(crate) enum SessionAction {
     TakeLease,
     GiveUpLease,
+    /// The lease is ours no longer and stays as it is on record: whoever takes it next knows by that that
+    /// something was left.
+    LeaveLease,
     Pause(Pause),
     /// Read what was left.
     Look,

@@ -95,7 +95,11 @@ impl SessionState {
                 if closing {
                     actions.extend(self.close());
                 }
-                actions.push(self.begin_next());
+                actions.push(if was_left && closing {
+                    self.leave()
+                } else {
+                    self.begin_next()
+                });
             }
             SessionEvent::LeaseDenied => actions.push(self.pause_denied()),
             SessionEvent::PauseEnded if self.phase == Phase::PausingWithLease => {
@@ -122,7 +126,7 @@ impl SessionState {
             SessionEvent::LeaseLost => {
                 self.interrupt();
                 self.open.clear();
-                actions.push(self.release());
+                actions.push(self.leave());
             }
             SessionEvent::DeliveryWanted => actions.extend(self.deliver()),
             SessionEvent::Delivered(how) => actions.extend(self.delivered(how)),
@@ -221,6 +225,12 @@ impl SessionState {
     fn release(&mut self) -> SessionAction {
         self.phase = Phase::Releasing;
         SessionAction::GiveUpLease
+    }
+
+    /// The same where a turn may be open that nobody is to overtake.
+    fn leave(&mut self) -> SessionAction {
+        self.phase = Phase::Releasing;
+        SessionAction::LeaveLease
     }
 
     fn fail(&mut self) -> SessionAction {

@@ -341,3 +341,27 @@ async fn what_was_left_comes_first_also_where_the_session_was_elsewhere_at_first
     assert_eq!(second.sent(), ["Left.", "New."]);
     assert_eq!(store.turns().unfinished().await.unwrap(), []);
 }
+
+/// A turn was open when its instance died. One that takes the session just as it ends itself begins nothing
+/// there, and whoever comes next has to know of that turn all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_ends_leaves_a_session_as_it_was_left_to_it() {
+    let home = Home::postgres().await;
+    let (dead, ends) = (home.open().await, home.of_another().open().await);
+    dead.leases().take(&anns()).await.unwrap().unwrap();
+    dead.leave().await.unwrap();
+
+    let ending = Stage::new(ends.clone(), Scripted::default());
+    ending.agent.close();
+    let message = ending
+        .agent
+        .arrive(incoming("ann", "hello"), by_tools(), Watch::default());
+    let arrived = message.await.unwrap();
+    assert!(matches!(arrived, Arrived::Joined), "{arrived:?}");
+    // It has let go of the session by then.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    ends.leave().await.unwrap();
+    let next = home.of_another().open().await;
+    let lease = next.leases().take(&anns()).await.unwrap().unwrap();
+    assert!(lease.was_left());
+}

@@ -29,6 +29,10 @@ impl Process {
                 }
                 SessionEvent::LeaseGivenUp
             }
+            SessionAction::LeaveLease => {
+                self.leases.remove(&session);
+                SessionEvent::LeaseGivenUp
+            }
             SessionAction::Pause(_) => SessionEvent::PauseEnded,
             SessionAction::Look => match world.fate(random) {
                 Written::Done => SessionEvent::Found(world.leftovers(session, self.life)),
