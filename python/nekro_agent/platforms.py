@@ -7,6 +7,7 @@ the operator's name; one that a plugin put together from the adapter key is unde
 _KEYS = {"onebot": "onebot_v11"}
 _kinds: dict[str, str] = {}
 _bots: dict[str, str] = {}
+_names: dict[str, str] = {}
 
 
 def learn(kinds: dict[str, str]) -> None:
@@ -19,6 +20,16 @@ def met(platform: str, bot: str | None) -> None:
     """A message came by that bot."""
     if bot:
         _bots[platform] = bot
+
+
+def named(chat_key: str, name: str | None) -> None:
+    """A message said what its chat is called."""
+    if name:
+        _names[chat_key] = name
+
+
+def name_of(chat_key: str) -> str | None:
+    return _names.get(chat_key)
 
 
 def bot_of(platform: str) -> str | None:

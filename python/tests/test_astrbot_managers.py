@@ -321,6 +321,15 @@ class Managers(unittest.IsolatedAsyncioTestCase):
         )
         self.assertEqual(found, [[["u1", "user", "hi"], ["bot", "bot", "hello"]], [2], ["Bob"]])
 
+    async def test_an_installation_has_a_name(self) -> None:
+        told = await self.py(
+            """
+            from astrbot.core.utils.metrics import Metric
+            return json.dumps([Metric.get_installation_id(), Metric.get_installation_id()])
+            """
+        )
+        self.assertRegex(str(told), r"\['([0-9a-f-]{36})', '\1'\]")
+
     async def test_messages_to_any_session(self) -> None:
         sent = await self.py(
             """

@@ -45,6 +45,13 @@ class OneBot(Scene):
         await self.run_in('await ctx.ms.send_text(f"{ctx.adapter_key}-group_5", "hi", ctx)')
         self.assertEqual(self.host.sent[0]["session"], "qq-group_5")
 
+    async def test_what_a_message_says_of_its_chat_is_known_afterwards(self) -> None:
+        said = {"id": "1", "text": "hi", "parts": [{"type": "text", "text": "hi"}], "self_id": "9001", "chat_name": "Tea"}
+        await self.rig.step("message", context=self.context, message=said)
+        told = await self.run_in("return [ctx.channel_name, (await ctx.get_onebot_v11_bot()).self_id]")
+        self.assertEqual(eval(told), ["Tea", "9001"])
+        self.assertEqual(self.asked, [])
+
     async def test_the_bot_is_that_of_nonebot(self) -> None:
         self.answers |= {"send_msg": {"message_id": 1}, "get_group_info": {"group_name": "Tea"}}
         told = await self.run_in("""

@@ -69,7 +69,9 @@ impl PluginListener {
         }
         for hearer in self.hearers(&message.session) {
             let is_for_others = message.obeyed && hearer.command(&words).is_none();
-            if is_for_others || !hearer.hears(Points::ARRIVED) {
+            // What stands in no log is no message: somebody joined, was muted. AstrBot's plugins know such events.
+            let is_unknown_here = message.row == 0 && !hearer.is_astrbot();
+            if is_for_others || is_unknown_here || !hearer.hears(Points::ARRIVED) {
                 continue;
             }
             let said = if hearer.is_astrbot() {
@@ -372,6 +374,7 @@ fn described_message(message: &ArrivalFacts, words: &str) -> Value {
         "id": message.message_id.clone().unwrap_or_else(|| message.row.to_string()),
         "session": message.session,
         "self_id": message.platform.as_ref().map(|it| it.bot.as_str()),
+        "chat_name": message.platform.as_ref().and_then(|it| it.chat_name.as_deref()),
         "sender": { "id": message.user, "name": message.name, "nickname": message.name },
         "text": words,
         "parts": message.parts,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from callgate_worker import host
 from pydantic import BaseModel, PrivateAttr
 
-from nekro_agent import chat_keys, folders
+from nekro_agent import chat_keys, folders, platforms
 from nekro_agent.core.config import CoreConfig, config
 from nekro_agent.models.db_chat_channel import DBChatChannel, DefaultPreset
 from nekro_agent.models.db_preset import DBPreset
@@ -58,7 +58,7 @@ class AgentCtx(BaseModel):
             webhook_request=request,
             # Compat(nekro): the channel's id is the chat key without its platform.
             channel_id=chat_keys.channel_of(chat_key),
-            channel_name=channel.get("name") or "",
+            channel_name=platforms.name_of(chat_key) or channel.get("name") or "",
             channel_type=chat_keys.type_of(chat_key),
             adapter_key=chat_keys.adapter_of(chat_key),
         )

@@ -57,6 +57,7 @@ def _method(plugin: NekroPlugin, name: str) -> Callable[..., Any]:
 async def message(context: dict[str, Any], message: dict[str, Any], **_: Any) -> dict[str, Any]:
     """What the plugins say of a message. A command that waits for it takes it away."""
     platforms.met(chat_keys.platform_of(context["chat_key"]), message.get("self_id"))
+    platforms.named(context["chat_key"], message.get("chat_name"))
     if await commands.take(context, message):
         return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
     if await matchers.hear(context, message):
