@@ -1,5 +1,7 @@
 //! Can this machine run the sandbox, and is the data directory sound? What fails says what to do.
 
+mod platforms;
+
 use std::{
     io::Write,
     path::Path,
@@ -67,6 +69,7 @@ pub async fn examine(data: &Path, config: &Config) -> DoctorReport {
     checks.push(packages_found(data));
     checks.extend(disk(data));
     checks.extend(database(data, config).await);
+    checks.extend(platforms::check(config).await);
     DoctorReport {
         ok: checks.iter().all(|check| check.status != CheckStatus::Fail),
         checks,

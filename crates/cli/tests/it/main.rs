@@ -45,6 +45,7 @@ mod outages;
 mod outbox;
 mod packages;
 mod personas;
+mod platforms;
 mod plugin_walls;
 mod plugin_web;
 mod plugins;
