@@ -43,6 +43,7 @@ async fn attempt(shared: &Arc<Shared>, url: &str) -> Result<(), String> {
         Error::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
             "the token was refused".to_owned()
         }
+        Error::Io(error) => error.to_string(),
         error => error.to_string(),
     })?;
     shared.connected(socket, "", true).await;
