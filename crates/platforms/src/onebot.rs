@@ -19,7 +19,7 @@ mod taking;
 use std::{future::pending, sync::Arc, time::Duration};
 
 use callgate_contract::{
-    BoxFuture, DeliveryError, Found, Message, Part, Piece, Receipt, Repetition, SessionType,
+    BoxFuture, Cancel, DeliveryError, Found, Message, Part, Piece, Receipt, Repetition, SessionType,
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -79,6 +79,8 @@ struct Shared {
     order: Order,
     /// A mutex, held for a change or a copy.
     status: Mutex<PlatformStatus>,
+    /// Nobody keeps it connected any more: connections that were accepted end too.
+    ended: Cancel,
 }
 
 impl OneBot {
@@ -89,6 +91,7 @@ impl OneBot {
                 bots: Bots::new(http),
                 order: Order::default(),
                 status: Mutex::default(),
+                ended: Cancel::new(),
                 settings,
                 host,
             }),
@@ -144,6 +147,7 @@ impl Shared {
         let why = tokio::select! {
             why = link.serve(socket, queue, &events) => why,
             why = working => why,
+            () = self.ended.cancelled() => "the platform was switched off".to_owned(),
         };
         self.bots.remove(&link);
         self.failed(&format!(
@@ -300,6 +304,8 @@ impl Platform for OneBot {
     fn run(&self) -> BoxFuture<'_, ()> {
         let shared = &self.shared;
         Box::pin(async move {
+            // Also when this is no longer awaited.
+            let _ended = shared.ended.clone().drop_guard();
             let listening = async {
                 match &shared.settings.listen {
                     Some(address) => match listener::listen(shared, address).await {},

@@ -92,10 +92,11 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     }
     // No new connections; those that wait for an answer stay until it is there.
     drop(stop);
-    service.platforms().close();
     let grace = Duration::from_secs(config.serve.drain_seconds.into());
     let finished = async {
         finish_turns(&service).await;
+        // Not before: answers are still sent.
+        service.platforms().close();
         let_go(&surfaces);
         while tasks.join_next().await.is_some() {}
         client.close().await;
