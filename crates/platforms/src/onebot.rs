@@ -85,6 +85,8 @@ struct Shared {
 
 impl OneBot {
     pub fn new(settings: OneBotSettings, host: Arc<dyn Host>) -> Result<Self, String> {
+        // For `wss:` and `https:`. An error means that a provider is installed already, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = HttpActions::new(&settings).map_err(|error| error.to_string())?;
         Ok(OneBot {
             shared: Arc::new(Shared {

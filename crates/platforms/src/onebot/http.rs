@@ -114,8 +114,6 @@ impl HttpActions {
 
 #[allow(clippy::disallowed_methods, reason = "the operator named the address")]
 fn client() -> Result<Client, reqwest::Error> {
-    // An error means that a provider is installed already, which serves as well.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .connect_timeout(CONNECT)
         // The token would follow a redirect to anywhere.
