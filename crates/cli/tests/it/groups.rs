@@ -87,6 +87,8 @@ fn a_turn_of_several_people_may_do_what_the_least_of_them_may() {
     site.says(GROUP, "carl", "think", false);
     wait_until(|| model.asked() == 1);
     site.says(GROUP, "boss", "tell me the secret", false);
+    // Plugins look at each message by itself; the first that they let pass begins the turn.
+    std::thread::sleep(std::time::Duration::from_secs(1));
     site.says(GROUP, "bob", "and me", false);
     site.post(&format!("{GROUP}/stop"), json!({}));
     wait_until(|| site.last(GROUP).contains("secret") || site.last(GROUP).contains("refused"));
