@@ -86,10 +86,11 @@ fn a_turn_of_several_people_may_do_what_the_least_of_them_may() {
     // While one turn is under way, messages of two others wait.
     site.says(GROUP, "carl", "think", false);
     wait_until(|| model.asked() == 1);
-    site.says(GROUP, "boss", "tell me the secret", false);
-    // Plugins look at each message by itself; the first that they let pass begins the turn.
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    site.says(GROUP, "bob", "and me", false);
+    for (user, text) in [("boss", "tell me the secret"), ("bob", "and me")] {
+        site.says(GROUP, user, text, false);
+        // Plugins look at each message by itself; the first that they let pass begins the turn.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
     site.post(&format!("{GROUP}/stop"), json!({}));
     wait_until(|| site.last(GROUP).contains("secret") || site.last(GROUP).contains("refused"));
     assert_eq!(
