@@ -1,11 +1,16 @@
 //! Every key of the configuration, described once. The page in the documentation is made from
 //! this list, and a test holds both against each other and against [`super::Config`].
 
-mod list;
+mod running;
+mod serving;
+
+use std::sync::LazyLock;
 
 use toml::Value;
 
-pub use self::list::KEYS;
+/// In the order of the documentation.
+pub static KEYS: LazyLock<Vec<Key>> =
+    LazyLock::new(|| [running::RUNNING, serving::SERVING].concat());
 
 pub const HINT: &str = "docs/configuration.md lists every key";
 
@@ -20,6 +25,7 @@ pub fn beside(name: &str) -> String {
     }
 }
 
+#[derive(Clone, Copy)]
 pub struct Key {
     /// `section.field`.
     pub name: &'static str,
@@ -145,7 +151,7 @@ retries = 4
              ```toml\n[approval]\nask = [\"send_message\"]\n\n[sandbox]\nwall_seconds = 300\n```\n",
         );
         let mut section = "";
-        for key in KEYS {
+        for key in KEYS.iter() {
             if key.section() != section {
                 section = key.section();
                 page += &format!("\n## {section}\n");
@@ -210,7 +216,7 @@ retries = 4
     #[test]
     fn defaults_are_what_the_list_says() {
         let whole = serde_json::to_value(Config::default()).unwrap();
-        for key in KEYS {
+        for key in KEYS.iter() {
             let default = &whole[key.section()][key.field()];
             if !default.is_null() {
                 assert_eq!(default.to_string(), key.default, "{}", key.name);
