@@ -42,7 +42,7 @@ async function connect(token) {
 const card = () => page.getByRole("region", { name: "qq" });
 
 test("a platform is added by its form, without its token being shown again", async () => {
-  await page.getByRole("navigation", { name: "Callgate" }).getByRole("link", { name: "Chat platforms" }).click();
+  await page.getByRole("navigation", { name: "Callgate" }).getByRole("link", { name: "Platforms" }).click();
   await page.getByText("No chat is connected yet").waitFor();
   await page.getByLabel("Short name").fill("qq");
   await page.getByLabel("Address we listen on").fill("6199");

@@ -1,7 +1,7 @@
 // English: watching and keeping a server.
 
 export const keep = {
-  "nav.platforms": "Chat platforms",
+  "nav.platforms": "Platforms",
   "platforms.about": "Group chats and private chats that Callgate takes part in.",
   "platforms.connected": "connected",
   "platforms.waiting": "waiting for a bot",
