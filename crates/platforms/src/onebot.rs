@@ -84,6 +84,9 @@ struct Shared {
 }
 
 impl OneBot {
+    /// What may be offered to an AI.
+    pub const ACTIONS: &[PlatformAction] = actions::ACTIONS;
+
     pub fn new(settings: OneBotSettings, host: Arc<dyn Host>) -> Result<Self, String> {
         // For `wss:` and `https:`. An error means that a provider is installed already, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -357,7 +360,7 @@ impl Platform for OneBot {
     }
 
     fn actions(&self) -> &'static [PlatformAction] {
-        actions::ACTIONS
+        Self::ACTIONS
     }
 
     fn call<'a>(

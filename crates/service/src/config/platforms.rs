@@ -1,7 +1,7 @@
 //! `[[platform]]`: chats that Callgate is connected to. A token stands in the file or in a variable that is
 //! named there; it is never shown.
 
-use callgate_platforms::OneBotSettings;
+use callgate_platforms::{OneBot, OneBotSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,15 @@ impl PlatformEntry {
         }
         if self.listen.is_none() && self.url.is_none() {
             return Err(wrong("give it listen, url or both".to_owned()));
+        }
+        let known = |name: &&String| OneBot::ACTIONS.iter().any(|action| action.name == **name);
+        if let Some(unknown) = self.offer.iter().find(|name| !known(name)) {
+            let names: Vec<&str> = OneBot::ACTIONS.iter().map(|action| action.name).collect();
+            let reason = format!(
+                "'{unknown}' cannot be offered: choose of {}",
+                names.join(", ")
+            );
+            return Err(wrong(reason));
         }
         let token = self.token().map_err(wrong)?;
         if let Some(listen) = &self.listen {
@@ -225,6 +234,10 @@ mod tests {
             (
                 "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\ntoken_env = 'NONE_SUCH'",
                 "NONE_SUCH is not set",
+            ),
+            (
+                "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\noffer = ['set_group_bam']",
+                "choose of set_group_ban, ",
             ),
         ] {
             let entry: PlatformEntry = toml::from_str(text).unwrap();

@@ -173,3 +173,83 @@ impl Method for OfferedAction {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use callgate_contract::{Grant, JournalId, Principal, Role, Surface};
+    use callgate_platforms::{Account, Event, Host, MediaSource, NotStored, OneBot};
+
+    use super::*;
+
+    struct Nobody;
+
+    impl Host for Nobody {
+        fn receive(&self, _: Event) -> BoxFuture<'_, Result<(), NotStored>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn connected(&self) {}
+
+        fn keep<'a>(
+            &'a self,
+            _: &'a callgate_contract::SessionKey,
+            _: &'a str,
+            _: MediaSource,
+        ) -> BoxFuture<'a, Result<String, String>> {
+            Box::pin(async { Err(String::new()) })
+        }
+
+        fn read<'a>(
+            &'a self,
+            _: &'a callgate_contract::SessionKey,
+            _: &'a str,
+        ) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+            Box::pin(async { Err(String::new()) })
+        }
+    }
+
+    fn caller(session: &str) -> Caller {
+        let sender = Account::default();
+        let session: callgate_contract::SessionKey = session.parse().unwrap();
+        Caller {
+            principal: Principal::person(&session, sender.id),
+            session,
+            role: Role::Member,
+            surface: Surface::Code,
+            journal: JournalId::fresh(),
+            depth: 0,
+            grant: Arc::new(Grant::everything()),
+        }
+    }
+
+    #[test]
+    fn the_ai_has_what_is_offered_in_its_own_chat_and_moderation_asks() {
+        let text = "id = 'qq'\nkind = 'onebot'\nlisten = '127.0.0.1:0'\n\
+                    offer = ['set_group_ban', 'get_group_member_list']";
+        let entry: PlatformEntry = toml::from_str(text).unwrap();
+        let platform = OneBot::new(entry.settings().unwrap(), Arc::new(Nobody)).unwrap();
+        let platform: Arc<dyn Platform> = Arc::new(platform);
+        let methods = all(&entry, &platform);
+        let seen = methods.iter().map(|method| {
+            let info = method.info();
+            let (ai, plugins) = (info.exposure.code, info.exposure.plugins);
+            (info.name.as_str(), ai, plugins, method.needs_approval())
+        });
+        let expected = [
+            ("qq_call_action", false, true, false),
+            ("qq_set_group_ban", true, false, true),
+            ("qq_get_group_member_list", true, false, false),
+        ];
+        assert_eq!(seen.collect::<Vec<_>>(), expected);
+        let ban = &methods[1];
+        assert_eq!(ban.info().origin.to_string(), "platform:qq");
+        assert_eq!(ban.info().parameters["properties"].get("group_id"), None);
+        for (session, serves) in [
+            ("qq:GroupMessage:7", true),
+            ("qq:FriendMessage:7", false),
+            ("other:GroupMessage:7", false),
+        ] {
+            assert_eq!(ban.serves(&caller(session)), serves, "{session}");
+        }
+    }
+}
