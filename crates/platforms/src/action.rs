@@ -1,5 +1,6 @@
 //! [`PlatformAction`]: what a platform can do besides sending messages, as far as it makes sense to let an AI
-//! do it. It acts in the chat in which it is asked: no parameter says where.
+//! do it. It acts in the chat in which it is asked: none of its parameters says where. One called `user_id`
+//! says to whom it is done, on every platform.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -10,7 +11,9 @@ pub struct PlatformAction {
     pub description: &'static str,
     pub parameters: &'static [ActionParameter],
     pub harm: ActionHarm,
-    /// Of a group, and not of a person.
+    /// What the platform calls the chat among its parameters. It is filled in: the chat the AI speaks in.
+    pub chat: Option<&'static str>,
+    /// Only groups have it.
     pub in_groups: bool,
 }
 

@@ -2,9 +2,11 @@
 //! conversation, whether it is answered and what is kept of it is decided elsewhere, behind [`Host`].
 
 mod action;
+mod arrivals;
 mod onebot;
 mod plain;
 mod platform;
+mod settings;
 mod split;
 mod status;
 
@@ -12,5 +14,6 @@ pub use self::{
     action::{ActionHarm, ActionParameter, PlatformAction},
     onebot::{OneBot, OneBotSettings},
     platform::{Account, ActionError, Event, EventKind, Host, MediaSource, NotStored, Platform},
+    settings::PlatformSettings,
     status::{AccountStatus, PlatformStatus},
 };

@@ -21,8 +21,6 @@ use std::{future::pending, sync::Arc, time::Duration};
 use callgate_contract::{
     BoxFuture, Cancel, DeliveryError, Found, Message, Part, Piece, Receipt, Repetition, SessionType,
 };
-use jiff::Timestamp;
-use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, json};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -30,8 +28,8 @@ use tokio::{
 };
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::WebSocketConfig};
 
-use self::{bots::Bots, event::field, http::HttpActions, link::Link, taking::Order};
-use crate::{ActionError, Host, Platform, PlatformAction, PlatformStatus};
+use self::{bots::Bots, event::field, http::HttpActions, link::Link};
+use crate::{ActionError, Host, Platform, PlatformAction, PlatformStatus, arrivals::Arrivals};
 
 /// How long a message may take to be sent: pictures are uploaded meanwhile.
 const SEND: Duration = Duration::from_secs(60);
@@ -76,9 +74,7 @@ struct Shared {
     settings: OneBotSettings,
     host: Arc<dyn Host>,
     bots: Bots,
-    order: Order,
-    /// A mutex, held for a change or a copy.
-    status: Mutex<PlatformStatus>,
+    arrivals: Arc<Arrivals>,
     /// Nobody keeps it connected any more: connections that were accepted end too.
     ended: Cancel,
 }
@@ -94,8 +90,7 @@ impl OneBot {
         Ok(OneBot {
             shared: Arc::new(Shared {
                 bots: Bots::new(http),
-                order: Order::default(),
-                status: Mutex::default(),
+                arrivals: Arrivals::new(&settings.id, host.clone()),
                 ended: Cancel::new(),
                 settings,
                 host,
@@ -105,19 +100,6 @@ impl OneBot {
 }
 
 impl Shared {
-    fn failed(&self, reason: &str) {
-        let mut status = self.status.lock();
-        if status.last_error.as_deref() != Some(reason) {
-            tracing::warn!(platform = self.settings.id, "{reason}");
-        }
-        status.last_error = Some(reason.to_owned());
-        status.last_error_at = Some(Timestamp::now().as_millisecond());
-    }
-
-    fn listening(&self, address: Option<String>) {
-        self.status.lock().listening = address;
-    }
-
     fn frames(&self) -> WebSocketConfig {
         WebSocketConfig::default()
             .max_message_size(Some(LARGEST_FRAME))
@@ -155,7 +137,7 @@ impl Shared {
             () = self.ended.cancelled() => "the platform was switched off".to_owned(),
         };
         self.bots.remove(&link);
-        self.failed(&format!(
+        self.arrivals.failed(&format!(
             "account {} was disconnected: {why}",
             link.account()
         ));
@@ -253,7 +235,7 @@ impl Shared {
             ActionError::Refused { reason, .. } => DeliveryError::Refused { reason },
             ActionError::NoAnswer { reason } => DeliveryError::Unknown { reason },
         })?;
-        self.status.lock().sent += 1;
+        self.arrivals.sent();
         Ok(Receipt {
             message_id: field(&answer, "message_id"),
         })
@@ -298,7 +280,7 @@ impl Shared {
             match http.look().await {
                 Ok(true) => self.host.connected(),
                 Ok(false) => {}
-                Err(error) => self.failed(&error.to_string()),
+                Err(error) => self.arrivals.failed(&error.to_string()),
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -337,10 +319,8 @@ impl Platform for OneBot {
     }
 
     fn status(&self) -> PlatformStatus {
-        PlatformStatus {
-            accounts: self.shared.bots.statuses(),
-            ..self.shared.status.lock().clone()
-        }
+        let shared = &self.shared;
+        shared.arrivals.status(shared.bots.statuses())
     }
 
     fn repetition(&self) -> Repetition {

@@ -39,6 +39,11 @@ pub enum EventKind {
         /// It is meant for the bot: a private message, a mention, a reply to what it said.
         addressed: bool,
     },
+    /// A message was rewritten. It is not answered again.
+    Edit {
+        message_id: String,
+        parts: Vec<Part>,
+    },
     /// A message was taken back.
     Recall { message_id: String },
     /// Anything else: somebody joined, was muted, asks to be let in.
@@ -68,6 +73,12 @@ pub trait Host: Send + Sync {
 
     /// The platform can be reached from now on: what waits for it may go.
     fn connected(&self);
+
+    /// Up to where the platform's events were read, in its own words; `None` before the first time.
+    fn cursor(&self) -> BoxFuture<'_, Result<Option<String>, NotStored>>;
+
+    /// Everything before it is on disk.
+    fn set_cursor<'a>(&'a self, cursor: &'a str) -> BoxFuture<'a, Result<(), NotStored>>;
 
     /// Keeps a file that came with a message; returns its name under the session's folders, by which
     /// parts refer to it.
@@ -116,6 +127,17 @@ pub trait Platform: Send + Sync {
 
     /// Has a piece arrived of which only the intent is on record?
     fn look_for<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Found>;
+
+    /// Shows that an answer is being written. Told every few seconds for as long as that lasts.
+    fn typing<'a>(&'a self, _session: &'a SessionKey) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Shows the beginning of an answer where that leaves nothing behind: the whole is delivered as any
+    /// message is.
+    fn draft<'a>(&'a self, _session: &'a SessionKey, _text: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// What an AI may be let do there.
     fn actions(&self) -> &'static [PlatformAction];

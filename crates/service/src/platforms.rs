@@ -2,10 +2,11 @@
 
 mod host;
 mod methods;
+mod progress;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use callgate_platforms::{OneBot, Platform, PlatformStatus};
+use callgate_platforms::{Platform, PlatformStatus};
 use parking_lot::RwLock;
 use tokio::task::AbortHandle;
 
@@ -82,8 +83,8 @@ impl Platforms {
                 continue;
             }
             let host = Arc::new(PlatformHost::new(service.clone(), &entry));
-            let platform = OneBot::new(entry.settings()?, host);
-            let platform: Arc<dyn Platform> = Arc::new(platform.map_err(ServiceError::internal)?);
+            let platform = entry.settings()?.connect(host);
+            let platform = platform.map_err(ServiceError::internal)?;
             let offered = methods::all(&entry, &platform);
             for wrong in service
                 .gate()

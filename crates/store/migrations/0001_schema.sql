@@ -119,6 +119,12 @@ CREATE TABLE receipt (
     PRIMARY KEY (session, message_id)
 ) {compact};
 
+-- How far each platform's events were read, in its own words.
+CREATE TABLE platform_cursor (
+    platform TEXT NOT NULL PRIMARY KEY,
+    cursor TEXT NOT NULL
+) {compact};
+
 CREATE TABLE conversation (
     id {bytes} NOT NULL PRIMARY KEY,
     session TEXT NOT NULL,

@@ -15,6 +15,7 @@ mod costs;
 mod counted;
 mod counts;
 mod crash;
+mod cursors;
 mod database;
 mod database_error;
 mod error;
@@ -67,6 +68,7 @@ pub use costs::{Charge, CostBy, CostLine, CostSum, Costs, Expense};
 pub use counted::Counted;
 pub use counts::StatementCounts;
 pub use crash::{CRASH_POINTS, crash_point};
+pub use cursors::Cursors;
 pub use database_error::DatabaseError;
 pub use error::StoreError;
 pub use files::Files;
@@ -238,6 +240,10 @@ impl Store {
             return Ok(Vec::new());
         }
         self.read(sqlite::damage).await
+    }
+
+    pub fn cursors(&self) -> Cursors<'_> {
+        Cursors(&self.database)
     }
 
     pub fn timers(&self) -> Timers<'_> {

@@ -1,6 +1,7 @@
 //! The session's log: every message in and out, and the system rows. It only grows. What came in
 //! is taken by at most one turn; the same message delivered twice is one row.
 
+mod changed;
 mod find;
 mod judged;
 
@@ -324,26 +325,6 @@ impl Log<'_> {
     pub async fn hide(&self, id: i64) -> Result<(), StoreError> {
         let update = "UPDATE log SET dismissed = 1, offered = 0, hidden = 1 WHERE id = ?1";
         self.settle(&[id], update).await
-    }
-
-    /// The same of a message that its sender took back, by the platform's own id. An answer that is under
-    /// way goes on.
-    pub async fn hide_message(
-        &self,
-        session: &SessionKey,
-        message_id: &str,
-    ) -> Result<(), StoreError> {
-        let (session, message_id) = (session.to_string(), message_id.to_owned());
-        self.0
-            .write(move |tx| {
-                tx.execute(
-                    "UPDATE log SET dismissed = 1, offered = 0, hidden = 1
-                     WHERE session = ?1 AND message_id = ?2",
-                    parameters![session, message_id],
-                )?;
-                Ok(())
-            })
-            .await
     }
 
     /// Unanswered rows where a crash came between a message and its turn, oldest first.

@@ -69,7 +69,7 @@ fn show_one(platform: &PlatformView) {
     let place = [&entry.listen, &entry.url].map(Option::as_deref);
     let place = place.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let id = paint(Colour::Bold, &entry.id);
-    show::line(&format!("{id}  onebot  {place}"));
+    show::line(&format!("{id}  {}  {place}", entry.kind.name()));
     let Some(status) = &platform.status else {
         show::line("   not connected: no server runs");
         return;

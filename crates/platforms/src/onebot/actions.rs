@@ -21,6 +21,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             },
         ],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -41,6 +42,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             },
         ],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -53,6 +55,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: Some("true"),
         }],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -73,6 +76,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             },
         ],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -93,6 +97,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             },
         ],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -105,6 +110,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: None,
         }],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -117,6 +123,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: None,
         }],
         harm: ActionHarm::Moderates,
+        chat: None,
         in_groups: false,
     },
     PlatformAction {
@@ -129,6 +136,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: None,
         }],
         harm: ActionHarm::Moderates,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -149,6 +157,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             },
         ],
         harm: ActionHarm::Seen,
+        chat: None,
         in_groups: false,
     },
     PlatformAction {
@@ -161,6 +170,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: None,
         }],
         harm: ActionHarm::Seen,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -168,6 +178,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
         description: "What this group is called and how many are in it.",
         parameters: &[],
         harm: ActionHarm::None,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -175,6 +186,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
         description: "Who is in this group.",
         parameters: &[],
         harm: ActionHarm::None,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -187,6 +199,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: None,
         }],
         harm: ActionHarm::None,
+        chat: Some("group_id"),
         in_groups: true,
     },
     PlatformAction {
@@ -199,6 +212,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: None,
         }],
         harm: ActionHarm::None,
+        chat: None,
         in_groups: false,
     },
     PlatformAction {
@@ -211,6 +225,7 @@ pub(super) const ACTIONS: &[PlatformAction] = &[
             default: Some("20"),
         }],
         harm: ActionHarm::None,
+        chat: Some("group_id"),
         in_groups: true,
     },
 ];

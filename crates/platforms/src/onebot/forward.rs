@@ -20,7 +20,9 @@ pub(super) async fn connect(shared: &Arc<Shared>, url: &str) -> Infallible {
     loop {
         match attempt(shared, url).await {
             Ok(()) => pause = FIRST_PAUSE,
-            Err(reason) => shared.failed(&format!("cannot connect to {}: {reason}", shown(url))),
+            Err(reason) => shared
+                .arrivals
+                .failed(&format!("cannot connect to {}: {reason}", shown(url))),
         }
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -37,10 +37,12 @@ pub(super) async fn listen(shared: &Arc<Shared>, address: &str) -> Infallible {
         match TcpListener::bind(address).await {
             Ok(listener) => {
                 let address = listener.local_addr().ok();
-                shared.listening(address.map(|it| it.to_string()));
+                shared.arrivals.listening(address.map(|it| it.to_string()));
                 accept(shared, listener).await;
             }
-            Err(error) => shared.failed(&format!("cannot listen on {address}: {error}")),
+            Err(error) => shared
+                .arrivals
+                .failed(&format!("cannot listen on {address}: {error}")),
         }
         tokio::time::sleep(Duration::from_secs(5)).await;
     }
@@ -54,7 +56,9 @@ async fn accept(shared: &Arc<Shared>, listener: TcpListener) {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Too few descriptors: later there may be more.
-                shared.failed(&format!("cannot accept a connection: {error}"));
+                shared
+                    .arrivals
+                    .failed(&format!("cannot accept a connection: {error}"));
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 continue;
             }
@@ -81,7 +85,9 @@ async fn accept(shared: &Arc<Shared>, listener: TcpListener) {
 async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, peer: SocketAddr) -> Answer {
     let is_socket = is_websocket(request.headers());
     if let Err((status, why)) = admit(&shared.settings, &request, is_socket) {
-        shared.failed(&format!("refused a connection from {}: {why}", peer.ip()));
+        shared
+            .arrivals
+            .failed(&format!("refused a connection from {}: {why}", peer.ip()));
         return says(status, why);
     }
     if is_socket {
@@ -160,7 +166,7 @@ fn open(shared: &Arc<Shared>, mut request: Request<Incoming>) -> Answer {
         .to_ascii_lowercase();
     if !account.is_empty() && !shared.settings.admits(&account) {
         let why = format!("account {account} is not the one this platform is for");
-        shared.failed(&why);
+        shared.arrivals.failed(&why);
         return says(StatusCode::FORBIDDEN, format!("{why}\n"));
     }
     let accepted = Response::builder()
@@ -200,7 +206,9 @@ async fn take(shared: &Arc<Shared>, request: Request<Incoming>) -> Answer {
         && !is_signed(&body, secret, signature)
         && (signature.is_some() || shared.settings.secret.is_some())
     {
-        shared.failed("refused an event: its signature is wrong");
+        shared
+            .arrivals
+            .failed("refused an event: its signature is wrong");
         return says(StatusCode::FORBIDDEN, "the signature is wrong\n");
     }
     let Ok(event) = serde_json::from_slice::<Json>(&body) else {

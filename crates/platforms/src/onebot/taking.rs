@@ -1,13 +1,10 @@
-//! Events on their way in: read side by side, since a picture may take long to come, and handed on in the
-//! order of their chat. One that cannot be stored now waits, and those behind it.
+//! What a program tells, as events, and which message of a chat's history is one of ours.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use callgate_contract::{Found, Part, Piece, Receipt, SessionKey};
-use jiff::Timestamp;
-use parking_lot::Mutex;
+use callgate_contract::{Found, Part, Piece, Receipt};
 use serde_json::Value as Json;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::{
     Shared,
@@ -17,42 +14,6 @@ use super::{
 };
 use crate::{AccountStatus, Event, EventKind, NotStored};
 
-/// Events that are read at once; beyond that the connection is not read from.
-const AT_ONCE: usize = 256;
-/// Chats whose last event is remembered before those that are done are forgotten.
-const MOST_CHATS: usize = 10_000;
-
-/// Whose turn it is in each chat.
-pub(super) struct Order {
-    room: Arc<Semaphore>,
-    /// A mutex, held for one insertion: each waits for the one before it.
-    last: Mutex<HashMap<SessionKey, oneshot::Receiver<()>>>,
-}
-
-impl Default for Order {
-    fn default() -> Self {
-        Order {
-            room: Arc::new(Semaphore::new(AT_ONCE)),
-            last: Mutex::default(),
-        }
-    }
-}
-
-impl Order {
-    /// What is to be waited for, and what to drop when it is done.
-    fn queue(&self, session: &SessionKey) -> (Option<oneshot::Receiver<()>>, oneshot::Sender<()>) {
-        let (done, next) = oneshot::channel();
-        let mut last = self.last.lock();
-        if last.len() >= MOST_CHATS {
-            let is_open = |waits: &mut oneshot::Receiver<()>| {
-                waits.try_recv() == Err(oneshot::error::TryRecvError::Empty)
-            };
-            last.retain(|_, waits| is_open(waits));
-        }
-        (last.insert(session.clone(), next), done)
-    }
-}
-
 impl Shared {
     /// Returns once there is room for it; what comes back tells when it is on disk.
     pub(super) async fn take(
@@ -60,32 +21,17 @@ impl Shared {
         bot: &str,
         raw: Json,
     ) -> oneshot::Receiver<Result<(), NotStored>> {
-        let (tell, told) = oneshot::channel();
-        self.status.lock().last_event_at = Some(Timestamp::now().as_millisecond());
+        self.arrivals.heard();
         let heard = ChatEvent::read(&self.settings.id, &raw);
         let heard = heard.filter(|it| self.bots.hears(&it.session, bot, it.is_private()));
         let Some(session) = heard.map(|it| it.session) else {
+            let (tell, told) = oneshot::channel();
             let _ = tell.send(Ok(()));
             return told;
         };
-        let room = self.order.room.clone().acquire_owned().await;
-        let (before, done) = self.order.queue(&session);
         let (shared, bot) = (self.clone(), bot.to_owned());
-        // A task for each event, which holds its place.
-        tokio::spawn(async move {
-            let event = shared.read(&bot, raw).await;
-            if let Some(before) = before {
-                // An error says as well that the one before is done.
-                let _ = before.await;
-            }
-            let stored = match event {
-                Some(event) => shared.store(event).await,
-                None => Ok(()),
-            };
-            let _ = tell.send(stored);
-            drop((done, room));
-        });
-        told
+        let reading = async move { shared.read(&bot, raw).await };
+        self.arrivals.take(&session, reading).await
     }
 
     async fn read(&self, bot: &str, raw: Json) -> Option<Event> {
@@ -125,25 +71,6 @@ impl Shared {
             kind,
             raw,
         })
-    }
-
-    async fn store(&self, event: Event) -> Result<(), NotStored> {
-        let is_message = matches!(event.kind, EventKind::Message { .. });
-        let mut pause = Duration::from_millis(100);
-        loop {
-            match self.host.receive(event.clone()).await {
-                Ok(()) => break,
-                Err(error) if error.is_temporary => self.failed(&error.reason),
-                Err(error) => {
-                    self.failed(&error.reason);
-                    return Err(error);
-                }
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
-        }
-        self.status.lock().received += u64::from(is_message);
-        Ok(())
     }
 }
 

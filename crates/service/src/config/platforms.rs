@@ -1,15 +1,15 @@
 //! `[[platform]]`: chats that Callgate is connected to. A token stands in the file or in a variable that is
 //! named there; it is never shown.
 
-use callgate_platforms::{OneBot, OneBotSettings};
+mod onebot;
+
+use callgate_platforms::PlatformSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ServiceError;
 
 const HINT: &str = "docs/platforms.md shows how platforms are written down";
-/// Characters of one message; longer answers are several.
-const LONGEST: u32 = 1_500;
 /// Platforms of session keys that are taken.
 const OURS: [&str; 3] = ["cli", "api", "web"];
 
@@ -91,66 +91,41 @@ impl PlatformEntry {
     }
 
     /// Everything that can be said about it before it is tried.
-    pub(crate) fn settings(&self) -> Result<OneBotSettings, ServiceError> {
-        let wrong = |reason: String| {
+    pub(crate) fn settings(&self) -> Result<PlatformSettings, ServiceError> {
+        self.read().map_err(|reason| {
             ServiceError::invalid(format!("platform '{}': {reason}", self.id), HINT)
-        };
+        })
+    }
+
+    fn read(&self) -> Result<PlatformSettings, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if self.id.is_empty() || self.id.len() > 32 || !self.id.chars().all(plain) {
-            return Err(wrong("an id has up to 32 letters, digits and _".to_owned()));
+            return Err("an id has up to 32 letters, digits and _".to_owned());
         }
         if OURS.contains(&self.id.as_str()) {
-            return Err(wrong(
-                "this id is Callgate's own: choose another".to_owned(),
-            ));
+            return Err("this id is Callgate's own: choose another".to_owned());
         }
-        if self.listen.is_none() && self.url.is_none() {
-            return Err(wrong("give it listen, url or both".to_owned()));
-        }
-        let known = |name: &&String| OneBot::ACTIONS.iter().any(|action| action.name == **name);
-        if let Some(unknown) = self.offer.iter().find(|name| !known(name)) {
-            let names: Vec<&str> = OneBot::ACTIONS.iter().map(|action| action.name).collect();
-            let reason = format!(
+        let settings = match self.kind {
+            PlatformKind::Onebot => PlatformSettings::OneBot(self.onebot()?),
+        };
+        let names = settings.actions().iter().map(|action| action.name);
+        let names: Vec<&str> = names.collect();
+        match self
+            .offer
+            .iter()
+            .find(|name| !names.contains(&name.as_str()))
+        {
+            Some(unknown) => Err(format!(
                 "'{unknown}' cannot be offered: choose of {}",
                 names.join(", ")
-            );
-            return Err(wrong(reason));
+            )),
+            None => Ok(settings),
         }
-        let token = self.token().map_err(wrong)?;
-        if let Some(listen) = &self.listen {
-            let address: Result<std::net::SocketAddr, _> = listen.parse();
-            let address = address.map_err(|_| {
-                wrong(format!(
-                    "'{listen}' is no address: write it as 127.0.0.1:6199"
-                ))
-            })?;
-            if !address.ip().is_loopback() && token.is_none() {
-                let reason =
-                    "whoever can reach this address could speak as the bot: give it a token";
-                return Err(wrong(reason.to_owned()));
-            }
-        }
-        if let Some(url) = &self.url {
-            let known = ["ws://", "wss://", "http://", "https://"];
-            if !known.iter().any(|scheme| url.starts_with(scheme)) {
-                return Err(wrong(
-                    "url begins with ws://, wss://, http:// or https://".to_owned(),
-                ));
-            }
-            if url.starts_with("http") && self.listen.is_none() {
-                let reason = "over http:// events come by webhook: give it listen as well";
-                return Err(wrong(reason.to_owned()));
-            }
-        }
-        Ok(OneBotSettings {
-            id: self.id.clone(),
-            listen: self.listen.clone(),
-            url: self.url.clone(),
-            token,
-            secret: self.secret.clone().filter(|secret| !secret.is_empty()),
-            account: self.account.clone().filter(|account| !account.is_empty()),
-            longest: self.longest_message.unwrap_or(LONGEST).clamp(50, 100_000) as usize,
-        })
+    }
+
+    /// Characters of one message, where a platform's own limit is `most`.
+    fn longest(&self, most: u32) -> usize {
+        self.longest_message.unwrap_or(most).clamp(50, 100_000) as usize
     }
 
     fn token(&self) -> Result<Option<String>, String> {

@@ -101,6 +101,7 @@ impl Operation for RemovePlatform {
         edit.remove_platform(&self.id)?;
         edit.save()?;
         service.reconnect_platforms().await?;
+        service.store().cursors().remove(&self.id).await?;
         Ok(Deleted { deleted: self.id })
     }
 }

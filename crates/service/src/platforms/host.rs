@@ -10,8 +10,9 @@ use callgate_platforms::{Event, EventKind, Host, MediaSource, NotStored};
 use callgate_store::{Incoming, Sender};
 use sha2::{Digest, Sha256};
 
+use super::progress::Progress;
 use crate::{
-    Event as LiveEvent, Live, Service, ServiceError,
+    Event as LiveEvent, Service, ServiceError,
     config::{PlatformEntry, PlatformKind},
 };
 
@@ -72,8 +73,14 @@ impl PlatformHost {
                     platform: Some(facts),
                     ..Override::default()
                 };
-                let watch = watch(self.service.live().clone(), event.session);
+                let watch = self.watch(event.session);
                 agent.accept(incoming, overrule, watch).await?.leave();
+            }
+            EventKind::Edit { message_id, parts } => {
+                let log = self.service.store().log();
+                log.rewrite_message(&event.session, &message_id, &parts)
+                    .await?;
+                agent.notice(event.session, sender, facts);
             }
             EventKind::Recall { message_id } => {
                 let log = self.service.store().log();
@@ -83,6 +90,20 @@ impl PlatformHost {
             EventKind::Notice => agent.notice(event.session, sender, facts),
         }
         Ok(())
+    }
+
+    /// Those who look at the session on the page see the turn as it goes, and those in the chat that
+    /// somebody is writing.
+    fn watch(&self, session: SessionKey) -> Watch {
+        let live = self.service.live().clone();
+        let shown = self.service.platforms().of(&self.id);
+        let shown = shown.map(|platform| Progress::new(platform, session.clone()));
+        Watch::new(move |event: TurnEvent| {
+            if let Some(progress) = &shown {
+                progress.follow(&event);
+            }
+            live.tell(&session, LiveEvent::Turn(event));
+        })
     }
 
     async fn keep(
@@ -103,11 +124,6 @@ impl PlatformHost {
         kept.map(|file| file.path)
             .map_err(|error| error.to_string())
     }
-}
-
-/// Those who look at the session on the page see the turn as it goes.
-fn watch(live: Arc<Live>, session: SessionKey) -> Watch {
-    Watch::new(move |event: TurnEvent| live.tell(&session, LiveEvent::Turn(event)))
 }
 
 /// One that tells two files apart and says what it is; names come from strangers.
@@ -138,14 +154,18 @@ fn file_name(name: &str, bytes: &[u8]) -> String {
     format!("{digest}-{name}{ending}")
 }
 
+fn not_stored(error: &ServiceError) -> NotStored {
+    NotStored {
+        is_temporary: error.is_temporary(),
+        reason: error.to_string(),
+    }
+}
+
 impl Host for PlatformHost {
     fn receive(&self, event: Event) -> BoxFuture<'_, Result<(), NotStored>> {
         Box::pin(async move {
             let taken = self.take(event).await;
-            taken.map_err(|error| NotStored {
-                is_temporary: error.is_temporary(),
-                reason: error.to_string(),
-            })
+            taken.map_err(|error| not_stored(&error))
         })
     }
 
@@ -164,6 +184,20 @@ impl Host for PlatformHost {
                 tracing::warn!(platform = id, %error, "cannot deliver yet");
             }
         });
+    }
+
+    fn cursor(&self) -> BoxFuture<'_, Result<Option<String>, NotStored>> {
+        Box::pin(async move {
+            let cursor = self.service.store().cursors().get(&self.id).await;
+            cursor.map_err(|error| not_stored(&error.into()))
+        })
+    }
+
+    fn set_cursor<'a>(&'a self, cursor: &'a str) -> BoxFuture<'a, Result<(), NotStored>> {
+        Box::pin(async move {
+            let set = self.service.store().cursors().set(&self.id, cursor).await;
+            set.map_err(|error| not_stored(&error.into()))
+        })
     }
 
     fn keep<'a>(

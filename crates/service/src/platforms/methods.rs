@@ -163,9 +163,8 @@ impl Method for OfferedAction {
             let mut parameters: Map<String, Json> = arguments
                 .map(|(name, value)| (name.clone(), values::to_json(value)))
                 .collect();
-            if self.action.in_groups {
-                let group = context.caller.session.id().into();
-                parameters.insert("group_id".to_owned(), group);
+            if let Some(chat) = self.action.chat {
+                parameters.insert(chat.to_owned(), context.caller.session.id().into());
             }
             let done = self.platform.call(None, self.action.name, parameters).await;
             let data = done.map_err(|error| MethodError::new(error.to_string()))?;
@@ -177,7 +176,7 @@ impl Method for OfferedAction {
 #[cfg(test)]
 mod tests {
     use callgate_contract::{Grant, JournalId, Principal, Role, Surface};
-    use callgate_platforms::{Account, Event, Host, MediaSource, NotStored, OneBot};
+    use callgate_platforms::{Account, Event, Host, MediaSource, NotStored};
 
     use super::*;
 
@@ -189,6 +188,14 @@ mod tests {
         }
 
         fn connected(&self) {}
+
+        fn cursor(&self) -> BoxFuture<'_, Result<Option<String>, NotStored>> {
+            Box::pin(async { Ok(None) })
+        }
+
+        fn set_cursor<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), NotStored>> {
+            Box::pin(async { Ok(()) })
+        }
 
         fn keep<'a>(
             &'a self,
@@ -227,8 +234,7 @@ mod tests {
         let text = "id = 'qq'\nkind = 'onebot'\nlisten = '127.0.0.1:0'\n\
                     offer = ['set_group_ban', 'get_group_member_list']";
         let entry: PlatformEntry = toml::from_str(text).unwrap();
-        let platform = OneBot::new(entry.settings().unwrap(), Arc::new(Nobody)).unwrap();
-        let platform: Arc<dyn Platform> = Arc::new(platform);
+        let platform = entry.settings().unwrap().connect(Arc::new(Nobody)).unwrap();
         let methods = all(&entry, &platform);
         let seen = methods.iter().map(|method| {
             let info = method.info();

@@ -1,6 +1,6 @@
 //! The log: messages arrive once, are taken once, and are found again after a restart.
 
-use callgate_contract::{JournalId, Mode, Principal, Role};
+use callgate_contract::{JournalId, Mode, Part, Principal, Role};
 use callgate_store::{LogRole, LogRow, Reception, Sender, StoreError};
 use callgate_testkit::on_each_engine;
 
@@ -45,6 +45,55 @@ async fn a_message_delivered_twice_is_one_row() {
         let rows = store.log().list(&session("a"), 10).await.unwrap();
         assert_eq!(rows.len(), 3);
         assert!(ids(&rows).is_sorted_by(|one, next| one < next));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_says_what_its_sender_made_of_it() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        let log = store.log();
+        for (chat, id) in [("a", "m1"), ("a", "m2"), ("b", "m1")] {
+            let message = incoming(session(chat), "teh", Some(id));
+            log.append_incoming(&message).await.unwrap();
+        }
+        let parts = [Part::text("the\0")];
+        log.rewrite_message(&session("a"), "m1", &parts)
+            .await
+            .unwrap();
+        // What was taken back stays so.
+        log.hide_message(&session("a"), "m2").await.unwrap();
+        log.rewrite_message(&session("a"), "m2", &parts)
+            .await
+            .unwrap();
+        let said = async |chat| {
+            let rows = log.list(&session(chat), 10).await.unwrap();
+            rows.iter().map(|row| row.parts.clone()).collect::<Vec<_>>()
+        };
+        let original = vec![Part::text("teh")];
+        assert_eq!(said("a").await, [parts.to_vec(), original.clone()]);
+        assert_eq!(said("b").await, [original]);
+        assert_eq!(log.unanswered(&session("a")).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_platform_is_read_on_from_where_it_was() {
+    on_each_engine(async |home| {
+        let store = home.open().await;
+        assert_eq!(store.cursors().get("mx").await.unwrap(), None);
+        for cursor in ["s1", "s2"] {
+            store.cursors().set("mx", cursor).await.unwrap();
+        }
+        store.cursors().set("other", "1").await.unwrap();
+        let store = home.open().await;
+        let cursor = store.cursors().get("mx").await.unwrap();
+        assert_eq!(cursor.as_deref(), Some("s2"));
+        store.cursors().remove("mx").await.unwrap();
+        assert_eq!(store.cursors().get("mx").await.unwrap(), None);
+        assert!(store.cursors().get("other").await.unwrap().is_some());
     })
     .await;
 }

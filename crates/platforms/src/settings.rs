@@ -1,0 +1,26 @@
+//! [`PlatformSettings`]: a platform of any kind, before it is connected.
+
+use std::sync::Arc;
+
+use crate::{Host, OneBot, OneBotSettings, Platform, PlatformAction};
+
+#[derive(Clone)]
+pub enum PlatformSettings {
+    OneBot(OneBotSettings),
+}
+
+impl PlatformSettings {
+    /// Ready to [`run`](Platform::run).
+    pub fn connect(self, host: Arc<dyn Host>) -> Result<Arc<dyn Platform>, String> {
+        Ok(match self {
+            PlatformSettings::OneBot(settings) => Arc::new(OneBot::new(settings, host)?),
+        })
+    }
+
+    /// What may be offered to an AI there.
+    pub fn actions(&self) -> &'static [PlatformAction] {
+        match self {
+            PlatformSettings::OneBot(_) => OneBot::ACTIONS,
+        }
+    }
+}
