@@ -34,8 +34,6 @@ class Record:
     # By the name of a message: its rows, and the rows that answer it.
     asked: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     answered: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
-    # What timers will say that were set.
-    timers: set[str] = field(default_factory=set)
 
     @classmethod
     async def read(cls, stage: Stage) -> "Record":
@@ -51,12 +49,10 @@ class Record:
                 for answer in words.answers(text):
                     for name in answer.names:
                         record.answered[name].append(row)
-            elif row["role"] == "system":
-                record.timers.update(words.set_for(text))
         return record
 
     def expected(self, said: list[Said]) -> list[str]:
-        """What must be answered: what was accepted, and what timers said that were set."""
+        """What must be answered: what was accepted, and what timers said."""
         fired = [name for name in self.asked if int(name.partition("x")[2]) > words.AFTER_TIMER]
         return [one.ask.name for one in said] + fired
 
@@ -69,7 +65,7 @@ class Record:
 
     def _waits_for_timer(self, said: Said) -> bool:
         fired = words.name_of(said.ask.conversation, said.ask.number + words.AFTER_TIMER)
-        return fired in self.timers and not self.asked[fired]
+        return said.ask.kind == words.TIMER and bool(self.answered[said.ask.name]) and not self.asked[fired]
 
     def _is_reported(self, name: str) -> bool:
         """Its turn ended with an error, which its person was told."""

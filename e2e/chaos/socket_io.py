@@ -10,6 +10,13 @@ from .web import Unreachable, read_head
 _TEXT, _CLOSE, _PING, _PONG = 1, 8, 9, 10
 
 
+class _Reader(asyncio.StreamReader):
+    """Gives out what had arrived before the connection was reset."""
+
+    def set_exception(self, exc: BaseException) -> None:
+        self.feed_eof()
+
+
 class SocketIo:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, namespace: str):
         self.reader = reader
@@ -21,7 +28,11 @@ class SocketIo:
     @classmethod
     async def connect(cls, port: int, namespace: str, auth: dict[str, str]) -> "SocketIo":
         try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            loop = asyncio.get_running_loop()
+            reader = _Reader(loop=loop)
+            protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+            transport, _ = await loop.create_connection(lambda: protocol, "127.0.0.1", port)
+            writer = asyncio.StreamWriter(transport, protocol, reader, loop)
             lines = [
                 "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1",
                 f"host: 127.0.0.1:{port}",

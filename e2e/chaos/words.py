@@ -23,7 +23,7 @@ AFTER_TIMER = 10_000
 
 _ASKED = re.compile(r"\b(q\d+x\d+) (plain|effect|guarded|timer|fired|slow)\b")
 # What the product says of a timer that was set is not yet what the timer says.
-_SET = re.compile(r"Timer \S+ set for [^\n]*?: (q\d+x\d+) fired")
+_SET = re.compile(r"Timer \S+ set for [^\n]*?: q\d+x\d+ fired")
 _ANSWERED = re.compile(r"answered: ((?:q\d+x\d+ )+)by (\w+)/(\w+)")
 
 
@@ -55,11 +55,6 @@ class Answered:
 def asked(text: str) -> list[Ask]:
     """What is asked in a text, without the answers that it quotes."""
     return [Ask(name, kind) for name, kind in _ASKED.findall(_ANSWERED.sub("", _SET.sub("", text)))]
-
-
-def set_for(text: str) -> list[str]:
-    """What the timers will say that the text says were set."""
-    return _SET.findall(text)
 
 
 def answers(text: str) -> list[Answered]:

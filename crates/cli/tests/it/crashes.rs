@@ -1,8 +1,14 @@
 //! Killed at every crash point, the next command finishes what was begun, once.
 
 use callgate_store::CRASH_POINTS;
+use serde_json::json;
 
-use crate::scene::{Scene, finish};
+use crate::{
+    frozen::socket_io::client::Client,
+    outages::{say, serve},
+    scene::{Scene, finish, wait_until},
+    server::Server,
+};
 
 const CODE: &str = "\
 remember('a', 'first')
@@ -84,4 +90,39 @@ fn a_kill_around_an_approval_costs_neither_the_question_nor_the_answer() {
     scene.run("print('next')", &[]).succeeded();
     assert_eq!(scene.notes(), ["a"]);
     assert_eq!(scene.outbox(), ["one"]);
+}
+
+/// Nobody says whether a client has heard: what was told just before a kill is told again, and can be known.
+#[test]
+fn what_a_kill_leaves_unmarked_is_told_again_under_the_same_id() {
+    let scene = Scene::new();
+    let (server, key) = serve(&scene, None, &[json!({ "content": "pong" })]);
+    server.end();
+    let dying = Server::start_killed_at("outbox.after_delivery", &scene, &[]);
+    wait_until(|| dying.api("GET", "/api/models", &key, None).0 == 200);
+    let mut client = Client::open(&dying.address, "ann", &key);
+    client.sit("/llm");
+    let request = json!({ "target": "server", "requestId": "r1", "message": "ping" });
+    client.ask("/llm", "LLM_REQUEST", &request);
+    let (_, first) = client.hear("message");
+    assert_eq!(
+        (&first[0]["data"], &first[0]["requestId"]),
+        (&json!("pong"), &json!("r1"))
+    );
+    assert!(first[0]["deliveryId"].is_string(), "{first}");
+    drop(dying);
+    let server = Server::start(&scene);
+    let mut client = Client::open(&server.address, "ann", &key);
+    client.sit("/llm");
+    let (_, again) = client.hear("message");
+    assert_eq!(again[0]["data"], "pong");
+    assert_eq!(again[0]["deliveryId"], first[0]["deliveryId"]);
+    server.end();
+    let server = Server::start(&scene);
+    let mut client = Client::open(&server.address, "ann", &key);
+    client.sit("/llm");
+    let body = json!({ "text": "more" });
+    say(&server, &key, "remote:FriendMessage:ann", &body);
+    let (_, next) = client.hear("message");
+    assert_ne!(next[0]["deliveryId"], first[0]["deliveryId"], "{next}");
 }

@@ -145,6 +145,13 @@ impl Peer {
         Err(Disconnected)
     }
 
+    /// Waits until nothing it was told waits for it here, or it is gone.
+    pub async fn sent(&self) {
+        while !self.has_left() && self.0.wire.waiting() > 0 {
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
     /// Tells the client and waits for what its callback says, null if it says nothing.
     pub async fn ask(
         &self,

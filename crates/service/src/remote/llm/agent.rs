@@ -219,6 +219,10 @@ async fn mode_of(store: &Store, session: &SessionKey) -> Result<Mode, StoreError
     Ok(persona.map_or_else(Mode::default, |persona| persona.mode))
 }
 
+/// What was handed to a connection takes so long at most to leave this process, and nobody tells when it has.
+/// Only then it counts as delivered: whatever is killed before tells it again.
+const LEAVES_WITHIN: Duration = Duration::from_millis(50);
+
 /// Where messages to remote clients leave: to the sockets of the session's client, or of its room.
 #[derive(Clone)]
 pub struct Outlet(pub(crate) Remote);
@@ -275,14 +279,22 @@ async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
         "source": "server",
         "requestId": request,
         "outputId": output,
+        // The same if it is told again after a crash, when nobody knows to which request it belongs.
+        "deliveryId": piece.id.to_string(),
     });
-    let mut heard = false;
+    let mut heard = Vec::new();
     for peer in hearers {
-        heard |= peer.emit("message", std::slice::from_ref(&told)).is_ok();
+        if peer.emit("message", std::slice::from_ref(&told)).is_ok() {
+            heard.push(peer);
+        }
     }
-    if !heard {
+    if heard.is_empty() {
         return Err("nobody of it is connected".to_owned());
     }
+    for peer in heard {
+        peer.sent().await;
+    }
+    tokio::time::sleep(LEAVES_WITHIN).await;
     let mut body = Map::new();
     body.insert("data".to_owned(), json!(data));
     body.insert("requestId".to_owned(), json!(request));
