@@ -6,8 +6,6 @@ use callgate_store::Store;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::session::failed;
-
 #[derive(Deserialize, JsonSchema)]
 struct CancelTimer {
     /// The timer's id, as set_timer() and list_timers() tell it.
@@ -32,7 +30,11 @@ async fn cancel_timer(
     arguments: CancelTimer,
 ) -> Result<Reply, MethodError> {
     let session = call.caller.session;
-    let waiting = store.timers().list(&session).await.map_err(failed)?;
+    let waiting = store
+        .timers()
+        .list(&session)
+        .await
+        .map_err(MethodError::from)?;
     let named = |id: &str| waiting.iter().find(|timer| timer.id.to_string() == id);
     let Some(timer) = named(&arguments.id) else {
         return Err(MethodError::new(format!(

@@ -6,8 +6,6 @@ use callgate_store::{Note, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::session::failed;
-
 /// Names that an error lists.
 const LISTED: usize = 20;
 
@@ -32,10 +30,14 @@ async fn forget(store: Store, call: Call, arguments: Forget) -> Result<Reply, Me
         .notes()
         .get(&session, &name)
         .await
-        .map_err(failed)?
+        .map_err(MethodError::from)?
         .is_none()
     {
-        let notes = store.notes().list(&session).await.map_err(failed)?;
+        let notes = store
+            .notes()
+            .list(&session)
+            .await
+            .map_err(MethodError::from)?;
         return Err(MethodError::new(unknown(&name, &notes)));
     }
     Ok(Reply {

@@ -6,7 +6,7 @@ use callgate_store::{Store, Timer};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{moment::utc, session::failed};
+use crate::moment::utc;
 
 #[derive(Deserialize, JsonSchema)]
 struct ListTimers {}
@@ -27,7 +27,7 @@ pub(crate) fn method(store: Store) -> Function {
 
 async fn list_timers(store: Store, call: Call, _: ListTimers) -> Result<Value, MethodError> {
     let waiting = store.timers().list(&call.caller.session).await;
-    let waiting = waiting.map_err(failed)?.into_iter();
+    let waiting = waiting.map_err(MethodError::from)?.into_iter();
     Ok(Value::List(waiting.map(shown).collect()))
 }
 

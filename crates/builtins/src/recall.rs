@@ -6,7 +6,7 @@ use callgate_store::{Note, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{moment::utc, session::failed};
+use crate::moment::utc;
 
 #[derive(Deserialize, JsonSchema)]
 struct Recall {
@@ -35,7 +35,11 @@ async fn recall(store: Store, call: Call, arguments: Recall) -> Result<Value, Me
         Some(query) => notes.search(session, &query).await,
     };
     Ok(Value::List(
-        found.map_err(failed)?.into_iter().map(shown).collect(),
+        found
+            .map_err(MethodError::from)?
+            .into_iter()
+            .map(shown)
+            .collect(),
     ))
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::{moment::written, session::failed};
+use crate::moment::written;
 
 /// Who plans further ahead wants a calendar.
 const FURTHEST: SignedDuration = SignedDuration::from_hours(366 * 24);
@@ -45,7 +45,11 @@ async fn set_timer(store: Store, call: Call, arguments: SetTimer) -> Result<Repl
     let zone = TimeZone::system();
     let due = due(Timestamp::now(), &zone, minutes, at.as_deref())?;
     let session = call.caller.session;
-    let waiting = store.timers().list(&session).await.map_err(failed)?;
+    let waiting = store
+        .timers()
+        .list(&session)
+        .await
+        .map_err(MethodError::from)?;
     if waiting.len() >= MAX_TIMERS {
         return Err(MethodError::new(format!(
             "{MAX_TIMERS} timers are waiting in this chat already: cancel_timer() some first"

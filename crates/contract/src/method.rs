@@ -204,6 +204,9 @@ pub struct MethodError {
     pub message: String,
     /// For the operator alone, such as a traceback; kept with the call's outcome.
     pub detail: Option<String>,
+    /// The database or the disk could not be asked: the same call may succeed later. Whoever says so has
+    /// done nothing yet.
+    pub is_temporary: bool,
 }
 
 impl MethodError {
@@ -211,6 +214,7 @@ impl MethodError {
         MethodError {
             message: message.into(),
             detail: None,
+            is_temporary: false,
         }
     }
 

@@ -242,7 +242,7 @@ impl Gate {
                 micros,
                 ..done.outcome
             }),
-            Err(error) if !kept => Err(error),
+            Err(error) if !kept || !error.is_outcome() => Err(error),
             result => {
                 let soon = caller.surface == Surface::ToolCall;
                 self.record(name, intent, result, micros, soon).await

@@ -7,6 +7,7 @@ use callgate_contract::{
     Arguments, Binding, CallContext, Change, Effect, Kind, MethodInfo, Provenance, Reply, Value,
     codec, codec::CodecError, frame,
 };
+use callgate_store::StoreError;
 use futures_util::FutureExt;
 use tokio::time::timeout;
 
@@ -52,6 +53,11 @@ pub(crate) async fn run(
     };
     let reply = match ended {
         Ok(Ok(Ok(reply))) => reply,
+        // It is nobody's answer: whoever asked goes on from the record, and the call is made again.
+        Ok(Ok(Err(error))) if error.is_temporary && info.effect != Effect::Effectful => {
+            let source = StoreError::Unavailable(error.message);
+            return Err(CallError::unrecorded(&info.name, source));
+        }
         Ok(Ok(Err(error))) => {
             return Err(CallError::Failed {
                 message: match error.message.trim() {

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use callgate_contract::{ConversationId, JournalId};
+use callgate_contract::{ConversationId, JournalId, MethodError};
 
 use crate::{
     DatabaseError, MAX_DATA_NAME, MAX_ROOM_NAME, MAX_TIMER_TEXT, MAX_TIMERS, files::FileError,
@@ -29,6 +29,9 @@ pub enum StoreError {
     HalfRestored(PathBuf),
     #[error("cannot read the database's address: {0}")]
     Address(String),
+    /// The same, as a method that asked it tells.
+    #[error("the database refused or is unreachable: {0}")]
+    Unavailable(String),
     /// A row does not read back as what was written: another program has changed it.
     #[error("the stored {what} is damaged: {reason}")]
     Damaged { what: &'static str, reason: String },
@@ -144,6 +147,7 @@ impl StoreError {
         match self {
             StoreError::Database(error) => error.is_temporary(),
             StoreError::File(error) => error.is_temporary(),
+            StoreError::Unavailable(_) => true,
             _ => false,
         }
     }
@@ -152,6 +156,22 @@ impl StoreError {
         StoreError::Damaged {
             what,
             reason: reason.to_string(),
+        }
+    }
+}
+
+/// In a method's mouth.
+impl From<StoreError> for MethodError {
+    fn from(error: StoreError) -> Self {
+        let message = match &error {
+            // The gate says the rest.
+            StoreError::Database(reason) if error.is_temporary() => reason.to_string(),
+            StoreError::Unavailable(reason) => reason.clone(),
+            error => error.to_string(),
+        };
+        MethodError {
+            is_temporary: error.is_temporary(),
+            ..MethodError::new(message)
         }
     }
 }

@@ -1,6 +1,12 @@
 //! A method that panics, hangs, says nothing or returns what cannot pass: each is a clear error.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use callgate_contract::{
     BoxFuture, Budget, CallContext, Change, Effect, Grant, Message, Method, MethodError,
@@ -25,6 +31,37 @@ async fn a_panic_is_an_error() {
         "method 'explode' panicked: the disk broke"
     );
     assert!(scene.call(2, "fine").await.is_ok());
+}
+
+/// Nothing was done, so that it is no outcome: whoever asked may ask again under the same number.
+#[tokio::test]
+async fn what_our_own_database_refused_is_asked_again() {
+    for effect in [Effect::Pure, Effect::Rows, Effect::Idempotent] {
+        let scene = Scene::new().await;
+        let tries = Arc::new(AtomicUsize::new(0));
+        let counted = tries.clone();
+        let remind = move |_| {
+            let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            async move {
+                if is_first {
+                    return Err(MethodError {
+                        is_temporary: true,
+                        ..MethodError::new("PostgreSQL: connection closed")
+                    });
+                }
+                Ok(Reply::from("set"))
+            }
+        };
+        scene.add(doing("remind", remind).effect(effect));
+        let first = scene.call(1, "remind").await;
+        assert!(
+            matches!(&first, Err(CallError::Store { source, .. }) if source.is_temporary()),
+            "{first:?}"
+        );
+        let second = scene.call(1, "remind").await.unwrap();
+        assert_eq!(second.value, Value::from("set"), "{effect:?}");
+        assert_eq!(tries.load(Ordering::Relaxed), 2);
+    }
 }
 
 /// Panics before it even returns a future.
