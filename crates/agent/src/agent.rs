@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use callgate_contract::{Listener, Models, Outbox, Points, SessionKey};
 use callgate_gate::Gate;
 use callgate_store::{Store, files::SessionFolders};
+use parking_lot::RwLock;
 
 use crate::{
     AgentSettings, Coder, TurnError, rendered::RenderedCatalogues, session::Sessions,
@@ -19,6 +20,8 @@ pub(crate) struct WeakAgent(Weak<Wired>);
 
 struct Wired {
     wiring: Wiring,
+    /// A lock, held for a look or a change: the operator may change them at any time.
+    settings: RwLock<Arc<AgentSettings>>,
     rendered: RenderedCatalogues,
 }
 
@@ -32,6 +35,7 @@ impl WeakAgent {
 pub struct Wiring {
     pub coder: Coder,
     pub models: Models,
+    /// To begin with.
     pub settings: AgentSettings,
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where answers leave.
@@ -45,6 +49,7 @@ impl Agent {
     pub fn new(wiring: Wiring) -> Self {
         warn_of_unpriced(&wiring.models, &wiring.settings.budgets);
         let agent = Agent(Arc::new(Wired {
+            settings: RwLock::new(Arc::new(wiring.settings.clone())),
             wiring,
             rendered: RenderedCatalogues::default(),
         }));
@@ -73,8 +78,15 @@ impl Agent {
         &self.0.wiring.models
     }
 
-    pub fn settings(&self) -> &AgentSettings {
-        &self.0.wiring.settings
+    /// As they are now.
+    pub fn settings(&self) -> Arc<AgentSettings> {
+        self.0.settings.read().clone()
+    }
+
+    /// From now on. What a turn took along when it began stays its own.
+    pub fn set_settings(&self, settings: AgentSettings) {
+        warn_of_unpriced(self.models(), &settings.budgets);
+        *self.0.settings.write() = Arc::new(settings);
     }
 
     /// Those that want to hear of `point`, in order.

@@ -374,7 +374,8 @@ impl Agent {
     }
 
     pub(crate) fn role_of(&self, principal: &Principal) -> Role {
-        let mut administrators = self.settings().administrators.iter();
+        let settings = self.settings();
+        let mut administrators = settings.administrators.iter();
         Role::of(principal, |platform, account| {
             administrators.any(|one| one.is(platform, account))
         })

@@ -102,7 +102,8 @@ impl Agent {
         } = who;
         let set = self.store().limits().list().await?;
         let set = set.iter().map(|one| (&one.limit, Some(one.made_at)));
-        let configured = self.settings().limits.iter().map(|limit| (limit, None));
+        let settings = self.settings();
+        let configured = settings.limits.iter().map(|limit| (limit, None));
         let holding = configured
             .chain(set)
             .filter(|(limit, _)| limit.holds_at(at) && limit.is_about(session, role, principal));

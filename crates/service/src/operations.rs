@@ -93,6 +93,7 @@ pub use sessions::{
     DescribeSession, ForkSession, ForkedSession, GetSession, ListMessages, ListSessions,
     SessionDetails, SessionView, StopTurn, StoppedTurn, TurnSummary, UpdateSession,
 };
+pub(crate) use settings::is_live;
 pub use settings::{
     ChangeSettings, ListSettings, SettingShape, SettingSource, SettingView, SettingsView,
 };

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod configuration;
 mod mcp;
 mod models;
 mod outlets;

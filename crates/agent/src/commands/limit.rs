@@ -183,7 +183,8 @@ impl Agent {
     ) -> Result<String, TurnError> {
         let (session, now) = (&start.session, Timestamp::now());
         let set = self.store().limits().list().await?;
-        let configured = self.settings().limits.iter();
+        let settings = self.settings();
+        let configured = settings.limits.iter();
         let all = configured.chain(set.iter().map(|one| &one.limit));
         let shown = all.filter(|limit| {
             let is_here = limit.group.as_ref().is_none_or(|group| group == session)

@@ -268,8 +268,9 @@ impl Turn {
         };
         if start.parent.is_none() {
             vouch_for_setting(&grant.taint, &start, persona.as_ref());
-            let known = agent.settings().known_values.iter();
-            known.for_each(|value| grant.taint.vouch(value));
+            for known in &agent.settings().known_values {
+                grant.taint.vouch(known);
+            }
         }
         let grant = budget::in_hands_of(&start, &grant, &cancel);
         let facts = TurnFacts {

@@ -1,6 +1,6 @@
 //! Whether a stored message is answered: what holds in its session, and what it takes to know.
 
-use std::{borrow::Cow, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use callgate_contract::{Part, SessionKey, SessionType};
 use callgate_store::{Incoming, LogRow};
@@ -9,15 +9,26 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
 
 use super::{AnswerWhen, Moment, Pace, Prompting, Wake};
-use crate::{Agent, TurnError};
+use crate::{Agent, AgentSettings, TurnError};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 /// What holds in a session: its own settings, and the operator's where it has none.
-struct Speaking<'a> {
-    answer: Cow<'a, AnswerWhen>,
-    pace: Cow<'a, Pace>,
+struct Speaking {
+    usual: Arc<AgentSettings>,
+    answer: Option<AnswerWhen>,
+    pace: Option<Pace>,
     muted: bool,
+}
+
+impl Speaking {
+    fn answer(&self) -> &AnswerWhen {
+        self.answer.as_ref().unwrap_or(&self.usual.answer)
+    }
+
+    fn pace(&self) -> &Pace {
+        self.pace.as_ref().unwrap_or(&self.usual.pace)
+    }
 }
 
 impl AnswerWhen {
@@ -47,7 +58,7 @@ fn overlaid<T: Serialize + DeserializeOwned>(
 }
 
 impl Agent {
-    async fn speaking_in(&self, session: &SessionKey) -> Result<Speaking<'_>, TurnError> {
+    async fn speaking_in(&self, session: &SessionKey) -> Result<Speaking, TurnError> {
         let own = self.store().settings().session(session).await?.value;
         let usual = self.settings();
         let unread = |error| {
@@ -55,12 +66,11 @@ impl Agent {
         };
         let answer = own.answer.map(|own| usual.answer.with(&own));
         let pace = own.pace.map(|own| usual.pace.with(&own));
-        let answer = answer.and_then(|read| read.map_err(unread).ok());
-        let pace = pace.and_then(|read| read.map_err(unread).ok());
         Ok(Speaking {
-            answer: answer.map_or(Cow::Borrowed(&usual.answer), Cow::Owned),
-            pace: pace.map_or(Cow::Borrowed(&usual.pace), Cow::Owned),
+            answer: answer.and_then(|read| read.map_err(unread).ok()),
+            pace: pace.and_then(|read| read.map_err(unread).ok()),
             muted: own.muted,
+            usual,
         })
     }
 
@@ -77,7 +87,7 @@ impl Agent {
     pub(crate) async fn decide(&self, row: &LogRow, wake: &mut Wake) -> Result<(), TurnError> {
         if std::mem::take(&mut wake.undecided) {
             let speaking = self.speaking_in(&row.session).await?;
-            wake.wanted = self.ask_judge(&speaking.answer, row).await?;
+            wake.wanted = self.ask_judge(speaking.answer(), row).await?;
         }
         Ok(())
     }
@@ -87,9 +97,9 @@ impl Agent {
         let moment = Moment {
             now: Timestamp::now(),
             chance: chance()?,
-            replies_to_us: speaking.answer.replied && self.is_ours(row).await?,
+            replies_to_us: speaking.answer().replied && self.is_ours(row).await?,
         };
-        let mut wake = speaking.answer.wake(&speaking.pace, row, moment);
+        let mut wake = speaking.answer().wake(speaking.pace(), row, moment);
         wake.barred |= speaking.muted || row.hidden;
         wake.wanted &= !wake.barred;
         wake.undecided &= !wake.barred;
@@ -124,20 +134,20 @@ impl Agent {
             return Ok(true);
         }
         let speaking = self.speaking_in(session).await?;
-        if !speaking.pace.has_bounds() {
+        if !speaking.pace().has_bounds() {
             return Ok(true);
         }
         let now = Timestamp::now();
         let since = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
         let spoken = self.store().turns().spoken(session, since).await?;
-        Ok(speaking.pace.has_room(prompting, spoken, now))
+        Ok(speaking.pace().has_room(prompting, spoken, now))
     }
 
     /// Is there one who may be asked about messages of this session?
     pub(crate) async fn has_judge(&self, session: &SessionKey) -> Result<bool, TurnError> {
         let speaking = self.speaking_in(session).await?;
         let is_private = session.kind() == SessionType::FriendMessage;
-        Ok(!is_private && !speaking.answer.judge.is_empty())
+        Ok(!is_private && !speaking.answer().judge.is_empty())
     }
 
     /// Did it come too late to be answered?
@@ -146,13 +156,13 @@ impl Agent {
             return Ok(false);
         }
         let speaking = self.speaking_in(&incoming.session).await?;
-        Ok(speaking.pace.is_stale(incoming, Timestamp::now()))
+        Ok(speaking.pace().is_stale(incoming, Timestamp::now()))
     }
 
     /// How long a message waits for others that are answered with it.
     pub(crate) async fn gathering(&self, session: &SessionKey) -> Result<Duration, TurnError> {
         let speaking = self.speaking_in(session).await?;
-        Ok(match speaking.pace.join_seconds {
+        Ok(match speaking.pace().join_seconds {
             0 => self.settings().debounce,
             seconds => Duration::from_secs(seconds.into()),
         })

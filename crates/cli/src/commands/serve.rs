@@ -66,7 +66,8 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     }
     let serving = callgate_server::serve(entrance, site, until(stopped.clone()));
     tasks.spawn(web(serving));
-    tasks.spawn(catch_up(service.clone(), stopped));
+    tasks.spawn(catch_up(service.clone(), stopped.clone()));
+    tasks.spawn(follow_config(service.clone(), stopped));
     warm(&service);
     let announce = async {
         if common.json {
@@ -182,6 +183,13 @@ async fn open(config: &Config, address: SocketAddr) -> Result<Entrance, Failure>
 /// Returns when the other end is dropped.
 async fn until(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
+}
+
+async fn follow_config(service: Service, stopped: watch::Receiver<()>) {
+    tokio::select! {
+        () = service.follow_config() => {}
+        () = until(stopped) => {}
+    }
 }
 
 async fn web(serving: impl Future<Output = io::Result<()>>) {

@@ -368,3 +368,29 @@ fn why_names_whose_answer_let_a_call_pass() {
         );
     }
 }
+
+/// What the operator writes holds from then on; what cannot be read changes nothing.
+#[test]
+fn the_file_may_be_changed_while_the_server_runs() {
+    let site = Site::start("");
+    let file = site.scene.data().join("callgate.toml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(site.says("bob", "hello"), ["Well."]);
+    std::fs::write(
+        &file,
+        format!("{before}[[limit]]\nperson = \"qq:bob\"\nmessages ="),
+    )
+    .unwrap();
+    let complaints = || {
+        let (_, log) = site.api("GET", "/api/logs?limit=100", None);
+        log.to_string().contains("goes on with what it had")
+    };
+    wait_until(complaints);
+    assert_eq!(site.says("bob", "hello"), ["Well."]);
+    let limit = "[[limit]]\nperson = \"qq:bob\"\nmessages = 0\n";
+    std::fs::write(&file, format!("{before}{limit}")).unwrap();
+    wait_until(|| site.says("bob", "hello") != ["Well."]);
+    assert_eq!(site.says("ann", "hello"), ["Well."]);
+    std::fs::write(&file, before).unwrap();
+    wait_until(|| site.says("bob", "hello") == ["Well."]);
+}

@@ -179,9 +179,6 @@ impl Service {
 
     async fn reconnect_platforms(&self) -> Result<(), ServiceError> {
         self.read_config().await?;
-        if self.platforms().is_open() {
-            self.platforms().follow(self)?;
-        }
         self.live().announce(&News::Platforms {});
         Ok(())
     }

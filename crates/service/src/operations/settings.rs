@@ -11,18 +11,21 @@ use toml::{Table, Value};
 use crate::{
     Capability, Operation, Requester, Service, ServiceError,
     config::{
-        Config, Edit,
+        Edit,
         keys::{KEYS, Key, Shape},
     },
 };
 
-/// Used at once when they change.
-const LIVE: [&str; 4] = [
+/// Used at once when they change, unlike most.
+const LIVE: [&str; 5] = [
     "approval.ask",
+    "approval.known_values",
     "models.default",
     "models.vision",
     "models.embedding",
 ];
+/// The same of all in a section.
+const LIVE_SECTIONS: [&str; 4] = ["agent", "answer", "budget", "pace"];
 /// A password may stand in it.
 const SECRET: [&str; 1] = ["database.url"];
 
@@ -84,7 +87,7 @@ impl Operation for ChangeSettings {
             edit.save()?;
             service.read_config().await?;
         }
-        changed.retain(|name| !LIVE.contains(&name.as_str()));
+        changed.retain(|name| !is_live(name));
         Ok(service.settings_view(changed))
     }
 }
@@ -178,7 +181,7 @@ impl Service {
                 secret,
                 meaning: key.meaning.to_owned(),
                 variable,
-                live: LIVE.contains(&key.name),
+                live: is_live(key.name),
                 locked: in_environment || is_list,
             }
         };
@@ -188,21 +191,11 @@ impl Service {
             restart,
         }
     }
+}
 
-    /// Reads the configuration again, and uses what can be used at once.
-    pub(crate) async fn read_config(&self) -> Result<(), ServiceError> {
-        let now = Config::load(
-            self.data(),
-            Some(self.config_file()).filter(|it| it.exists()),
-        )?;
-        self.gate().set_rules(now.rule.clone(), &now.approval.ask);
-        self.platforms().know(&now.platform);
-        self.set_configured(now);
-        if let Some(agent) = self.running_agent() {
-            agent.models().replace(self.find_models().await?);
-        }
-        Ok(())
-    }
+pub(crate) fn is_live(name: &str) -> bool {
+    let section = name.split('.').next().unwrap_or_default();
+    LIVE.contains(&name) || LIVE_SECTIONS.contains(&section)
 }
 
 /// False if there is nothing to change: what was sent stands for a secret that stays.
