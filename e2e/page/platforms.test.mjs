@@ -63,7 +63,7 @@ test("a program with a wrong token is refused and named, one with the right one 
   await card().getByText("connected", { exact: true }).waitFor();
   await card().getByText("Door").waitFor();
   const message = [{ type: "at", data: { qq: "10086" } }, { type: "text", data: { text: " Hello" } }];
-  const event = { post_type: "message", message_type: "group", group_id: 7, user_id: 1, self_id: 10086, message_id: 1, time: Math.floor(Date.now() / 1000), sender: { user_id: 1, nickname: "Ann" }, message };
+  const event = { post_type: "message", message_type: "group", group_id: 7, group_name: "Tea room", user_id: 1, self_id: 10086, message_id: 1, time: Math.floor(Date.now() / 1000), sender: { user_id: 1, nickname: "Ann" }, message };
   bot.send(JSON.stringify(event));
   await card().getByText("1 in, 1 out").waitFor();
   assert.deepEqual(sent, [{ group_id: 7, message: [{ type: "text", data: { text: "A plain answer." } }] }]);
@@ -78,4 +78,7 @@ test("a platform that is left hangs up, and its chats stay", async () => {
   await hungUp;
   const sessions = await page.evaluate(() => fetch("/api/sessions").then((answer) => answer.text()));
   assert.ok(sessions.includes("qq:GroupMessage:7"), sessions);
+  await page.getByRole("navigation", { name: "Callgate" }).getByRole("link", { name: "Chat" }).click();
+  await page.getByLabel("Session").selectOption({ label: "Tea room (qq)" });
+  await page.getByText("A plain answer.").waitFor();
 });

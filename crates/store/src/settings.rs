@@ -32,6 +32,9 @@ pub struct SessionSettings {
     pub pace: Option<Json>,
     /// Messages are stored and never answered.
     pub muted: bool,
+    /// What the chat is called, as its platform says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat_name: Option<String>,
 }
 
 /// Settings with the number of changes they have seen.

@@ -18,6 +18,8 @@ use crate::{Capability, Listing, Operation, Requester, Service, ServiceError, co
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SessionView {
     pub session: SessionKey,
+    /// What the chat is called, where its platform says so.
+    pub chat_name: Option<String>,
     pub last: Option<RowView>,
     pub conversations: usize,
     pub current: Option<String>,
@@ -57,6 +59,7 @@ async fn view(service: &Service, session: SessionKey) -> Result<SessionView, Ser
         mode: settings.mode.unwrap_or(persona.mode),
         answering: agent.is_some_and(|agent| agent.is_answering(&session)),
         muted: settings.muted,
+        chat_name: settings.chat_name,
         answer: own(settings.answer),
         pace: own(settings.pace),
         approvals: waiting.into_iter().map(ApprovalView::from).collect(),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use callgate_agent::{Override, TurnEvent, Watch};
 use callgate_builtins::fetch::{FetchLimits, FetchPolicy, Fetcher, HostPattern};
-use callgate_contract::{BoxFuture, PlatformFacts, SessionKey};
+use callgate_contract::{BoxFuture, PlatformFacts, SessionKey, SessionType};
 use callgate_platforms::{Event, EventKind, Host, MediaSource, NotStored};
-use callgate_store::{Incoming, Sender};
+use callgate_store::{Incoming, Sender, SessionSettings};
 use sha2::{Digest, Sha256};
 
 use super::progress::Progress;
@@ -44,6 +44,7 @@ impl PlatformHost {
 
     async fn take(&self, event: Event) -> Result<(), ServiceError> {
         let agent = self.service.agent().await?;
+        self.remember_name(&event).await?;
         let facts = Arc::new(PlatformFacts {
             kind: self.kind.name().to_owned(),
             bot: event.bot,
@@ -88,6 +89,23 @@ impl PlatformHost {
                 agent.notice(event.session, sender, facts);
             }
             EventKind::Notice => agent.notice(event.session, sender, facts),
+        }
+        Ok(())
+    }
+
+    /// A private chat is called as whom it is with.
+    async fn remember_name(&self, event: &Event) -> Result<(), ServiceError> {
+        let is_private = event.session.kind() == SessionType::FriendMessage;
+        let person = is_private.then(|| event.sender.name.clone());
+        let name = event.chat_name.clone().or(person);
+        let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
+            return Ok(());
+        };
+        let settings = self.service.store().settings();
+        let known = settings.session(&event.session).await?.value.chat_name;
+        if known.as_ref() != Some(&name) {
+            let rename = |settings: &mut SessionSettings| settings.chat_name = Some(name);
+            settings.change_session(&event.session, rename).await?;
         }
         Ok(())
     }
