@@ -33,6 +33,7 @@ pub const CRASH_POINTS: &[&str] = &[
     "log.after_settle",
     "request.after_claim",
     "timer.after_claim",
+    "lease.after_take",
 ];
 
 /// Kills the process, as `kill -9` would, where `CALLGATE_CRASH_AT` is `name`, or on the way past

@@ -6,7 +6,7 @@ use callgate_contract::{JournalId, SessionKey};
 use uuid::Uuid;
 
 use crate::{
-    StoreError,
+    StoreError, crash_point,
     database::Database,
     tx::{Tx, parameters},
 };
@@ -35,6 +35,12 @@ impl Leases<'_> {
     /// `None` if another instance has the session, and lives. What is ours already we have from now
     /// on by the new lease.
     pub async fn take(&self, session: &SessionKey) -> Result<Option<Lease>, StoreError> {
+        let taken = self.take_from_others(session).await;
+        crash_point("lease.after_take");
+        taken
+    }
+
+    async fn take_from_others(&self, session: &SessionKey) -> Result<Option<Lease>, StoreError> {
         if !self.0.is_shared() {
             return Ok(Some(Lease::of_the_only(session)));
         }

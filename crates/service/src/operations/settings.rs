@@ -25,7 +25,7 @@ const LIVE: [&str; 5] = [
     "models.embedding",
 ];
 /// The same of all in a section.
-const LIVE_SECTIONS: [&str; 4] = ["agent", "answer", "budget", "pace"];
+const LIVE_SECTIONS: [&str; 6] = ["agent", "answer", "budget", "journal", "keep", "pace"];
 /// A password may stand in it.
 const SECRET: [&str; 1] = ["database.url"];
 

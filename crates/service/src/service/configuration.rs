@@ -61,6 +61,10 @@ impl Service {
                 used_after_a_restart = waiting.join(", "),
                 "callgate.toml was changed and read again"
             );
+            let keeps_otherwise = ["journal", "keep"].iter().any(|it| before[it] != after[it]);
+            if keeps_otherwise && let Err(error) = self.prune().await {
+                tracing::warn!(%error, "could not remove what is old; trying again");
+            }
             for news in [News::Models {}, News::Rules {}, News::Platforms {}] {
                 self.live().announce(&news);
             }

@@ -56,12 +56,12 @@ impl Service {
 
     /// Removes rows that are too old or too many, as the configuration says now. The disk has their space
     /// back.
-    async fn prune(&self) -> Result<(), ServiceError> {
+    pub(super) async fn prune(&self) -> Result<(), ServiceError> {
         let Journal {
             keep,
             keep_days,
             keep_megabytes,
-        } = self.config().journal.clone();
+        } = self.configured().journal.clone();
         let ago = SignedDuration::from_hours(i64::from(keep_days) * 24);
         let since = (keep_days > 0).then(|| Timestamp::now().saturating_sub(ago));
         let bytes = (keep_megabytes > 0).then(|| u64::from(keep_megabytes) << 20);
@@ -71,13 +71,13 @@ impl Service {
             bytes,
         };
         self.store.journal().prune(keep).await?;
-        self.store.forget(self.config().keep.rows()).await?;
+        self.store.forget(self.configured().keep.rows()).await?;
         Ok(self.store.give_back().await?)
     }
 
     /// The same for files of sessions.
     async fn prune_files(&self) -> Result<(), ServiceError> {
-        let (files, bounds) = (self.store.files().clone(), self.config().keep.files());
+        let (files, bounds) = (self.store.files().clone(), self.configured().keep.files());
         let removing = tokio::task::spawn_blocking(move || files.forget(bounds));
         let removed = removing.await.map_err(ServiceError::internal)??;
         if removed > 0 {

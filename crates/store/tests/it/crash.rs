@@ -89,6 +89,8 @@ fn die_at(point: &str, home: &Home, id: JournalId) {
 /// A run as the gate makes one: recorded outcomes are used, unknown effects reported, everything
 /// else done.
 async fn script(store: &Store, id: JournalId, witness: &Witness) {
+    let lease = store.leases().take(&session("lease")).await.unwrap();
+    store.leases().give_up(&lease.unwrap()).await.unwrap();
     let journal = store.journal();
     match journal.begin(&run(id)).await {
         Ok(()) => {}

@@ -21,6 +21,7 @@ async fn a_session_keeps_its_settings() {
             answer: Some(json!({"probability": 0.5})),
             pace: Some(json!({"per_hour": 3})),
             muted: true,
+            chat_name: Some("茶馆".to_owned()),
         };
         let written = store
             .settings()
