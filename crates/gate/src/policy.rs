@@ -85,18 +85,6 @@ impl Policy {
         }
     }
 
-    /// Was anybody's call of this method there ever answered for always?
-    pub(crate) fn is_answered(&self, session: &SessionKey, method: &str) -> bool {
-        self.answers.iter().any(|stored| {
-            let Rule {
-                group,
-                method: name,
-                ..
-            } = &stored.rule;
-            group.as_ref() == Some(session) && name.as_deref() == Some(method)
-        })
-    }
-
     /// Is anybody asked before this method?
     pub(crate) fn asks_somebody(&self, entry: &Entry) -> bool {
         let mut rules = self.rules.iter().map(|it| &it.rule);

@@ -107,11 +107,6 @@ impl Gate {
         Ok(removed)
     }
 
-    /// Was a call of `method` in `session` answered for always?
-    pub fn is_answered(&self, session: &SessionKey, method: &str) -> bool {
-        self.rulebook().policy().is_answered(session, method)
-    }
-
     pub(crate) async fn read_rules(&self) -> Result<(), StoreError> {
         let book = self.rulebook();
         let _alone = book.reading.lock().await;

@@ -102,8 +102,8 @@ pub use statistics::{
 };
 pub use timers::{CancelTimer, ListSessionTimers, ListTimers, PlanTimer, TimerView};
 pub use turns::{
-    AllowedBy, CallView, CodeView, GetTurn, ListTurns, Permit, RecordedRequest, RoundView,
-    TurnDetail, TurnView, TurnWithJournal,
+    CallView, CodeView, DecidedBy, GetTurn, ListTurns, RecordedRequest, RoundView, TurnDetail,
+    TurnView, TurnWithJournal,
 };
 
 /// Every operation, by which the control socket finds them.

@@ -273,6 +273,60 @@ fn a_session_tells_what_waits_there_and_rules_are_revoked() {
 }
 
 #[test]
+fn a_turn_tells_by_whose_word_its_calls_were_made() {
+    let code = "```python\nsend_message('may I?')\n```";
+    let answers = [json!({ "content": code }), json!({ "content": code })];
+    let site = Site::start("[approval]\nask = [\"send_message\"]\n", &answers);
+    let say = |text: &str| {
+        let saying = json!({ "text": text, "wait": false });
+        site.post(&format!("{SESSION}/messages"), saying)
+    };
+    let decided_by = |turns: usize| {
+        let ended = || {
+            let listed = site.read("/api/turns");
+            let turns_of = listed["items"].as_array().unwrap();
+            let is_done = turns_of.iter().all(|turn| !turn["stop"].is_null());
+            (turns_of.len() == turns && is_done).then(|| turns_of[0]["id"].clone())
+        };
+        wait_until(|| ended().is_some());
+        let turn = site.read(&format!(
+            "/api/turns/{}",
+            ended().unwrap().as_str().unwrap()
+        ));
+        turn["runs"][0]["calls"][0]["decided_by"].clone()
+    };
+    say("Say it");
+    wait_until(|| site.read(SESSION)["approvals"][0].is_object());
+    let asked = site.read(SESSION)["approvals"][0]["id"].clone();
+    let answer = json!({ "allow": true, "always": true });
+    site.post(&format!("/api/approvals/{asked}"), answer);
+    let first = decided_by(1);
+    assert_eq!(
+        (&first["by"], &first["state"], &first["approval"]),
+        (&json!("approval"), &json!("allowed"), &asked)
+    );
+
+    say("Say it again");
+    let second = decided_by(2);
+    let rule = site.read("/api/approvals/rules")["items"][0].clone();
+    assert_eq!(
+        (&second["by"], &second["rule"]),
+        (&json!("rule"), &rule["id"])
+    );
+    assert_eq!(second["who"], rule["made_by"]);
+    let text = second["text"].as_str().unwrap();
+    assert!(text.contains("send_message"), "{text}");
+
+    let path = format!("/api/approvals/rules/{}", rule["id"]);
+    assert_eq!(site.server.api("DELETE", &path, &site.key, None).0, 200);
+    let removed = decided_by(2);
+    assert_eq!(
+        (&removed["rule"], &removed["text"]),
+        (&rule["id"], &Json::Null)
+    );
+}
+
+#[test]
 fn personas_models_and_settings_are_chosen() {
     let site = Site::start("", &[json!({ "content": "arr" })]);
     let persona = json!({ "system_prompt": "You are a pirate.", "mode": "tools" });

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
 
-pub use call::{AllowedBy, CallView, Permit};
+pub use call::{CallView, DecidedBy};
 
 use super::{List, Page, journal_id};
 use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};

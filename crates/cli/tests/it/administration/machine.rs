@@ -44,8 +44,8 @@ fn how_methods_fare_and_who_let_a_call_pass_is_told() {
     let told = site.get(&format!("/api/turns?session={session}&with=said&limit=5"));
     assert_eq!(told["items"][0]["said"], "go");
     let calls = site.get(&format!("/api/turns/{turn}"))["runs"][0]["calls"].clone();
-    assert_eq!(calls[0]["allowed_by"]["by"], "persona", "{calls}");
-    let sent = &calls[3]["allowed_by"];
+    assert_eq!(calls[0]["decided_by"]["by"], "persona", "{calls}");
+    let sent = &calls[3]["decided_by"];
     assert_eq!(
         (&sent["by"], &sent["state"]),
         (&json!("approval"), &json!("allowed")),

@@ -43,7 +43,6 @@ const WORDS: &[&[&str]] = &[
     &["answered", "budget", "cancelled", "error", "limit"],
     &["code", "tools"],
     &["approved", "pending", "revoked"],
-    &["approval", "persona", "rule"],
     &["done", "failed", "running"],
     &["debug", "error", "info", "warn"],
     &["fail", "ok", "warn"],

@@ -1,8 +1,8 @@
-//! Calls as a journal recorded them, each with what let it pass.
+//! Calls as a journal recorded them, each with who decided about it.
 
 use callgate_contract::{Arguments, JournalId, Kind, codec, json as value_json};
 use callgate_gate::recorded_arguments;
-use callgate_store::{ApprovalState, RecordedCall, Turn};
+use callgate_store::{ApprovalState, DecidedBy as Decider, RecordedCall, Turn};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,37 +22,38 @@ pub struct CallView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     pub micros: u64,
-    /// Whose word let it pass; of calls in a turn's journal.
+    /// Of calls in a turn's journal.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_by: Option<AllowedBy>,
+    pub decided_by: Option<DecidedBy>,
 }
 
-/// What let a call pass, or kept it from passing.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct AllowedBy {
-    pub by: Permit,
-    /// Its number, where somebody was asked.
-    pub approval: Option<i64>,
-    /// `pending`, `allowed` or `denied`, where somebody was asked.
-    #[schemars(with = "Option<String>")]
-    pub state: Option<ApprovalState>,
-    /// Who answered.
-    pub who: Option<String>,
-    #[schemars(with = "Option<String>")]
-    pub at: Option<Timestamp>,
-    /// The persona that holds the method.
-    pub persona: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Permit {
-    /// The operator was asked.
-    Approval,
-    /// The operator's word for all calls of the method in this session.
-    Rule,
-    /// The turn's persona holds it.
-    Persona,
+/// By whose word a call was made or refused, as it was decided then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// Somebody was asked about this call.
+    Approval {
+        /// Its number.
+        approval: i64,
+        /// `pending`, `allowed` or `denied`.
+        #[schemars(with = "String")]
+        state: ApprovalState,
+        /// Who answered.
+        who: Option<String>,
+        #[schemars(with = "Option<String>")]
+        at: Option<Timestamp>,
+    },
+    /// A rule, or an answer that was given for good.
+    Rule {
+        /// Its number; rules of the configuration file have none.
+        rule: Option<i64>,
+        /// What it says; none once it was taken back.
+        text: Option<String>,
+        /// Who made it.
+        who: Option<String>,
+    },
+    /// No rule speaks of it, and the turn's persona holds the method.
+    Persona { persona: Option<String> },
 }
 
 impl From<RecordedCall> for CallView {
@@ -80,7 +81,7 @@ impl From<RecordedCall> for CallView {
             error,
             detail,
             micros,
-            allowed_by: None,
+            decided_by: None,
         }
     }
 }
@@ -99,40 +100,50 @@ fn shown(arguments: &Arguments) -> Json {
     Json::Object(numbered.chain(named).collect())
 }
 
-/// The calls of one journal of the turn, each with what let it pass.
+/// The calls of one journal of the turn, each with who decided about it.
 pub(super) async fn of_journal(
     service: &Service,
     turn: &Turn,
     journal: JournalId,
 ) -> Result<Vec<CallView>, ServiceError> {
-    let approvals = service.store().approvals();
-    let asked = approvals.of(journal).await?;
-    let mut views = Vec::new();
-    for call in service.store().journal().recorded(journal).await? {
-        let (sequence, method) = (call.intent.sequence, call.intent.method.clone());
-        let mut allowed = AllowedBy {
-            by: Permit::Persona,
-            approval: None,
-            state: None,
-            who: None,
-            at: None,
-            persona: turn.start.persona.clone(),
-        };
-        if let Some(found) = asked.iter().find(|it| it.ask.sequence == sequence) {
-            allowed.by = Permit::Approval;
-            allowed.approval = Some(found.id);
-            allowed.state = Some(found.state);
-            allowed.who.clone_from(&found.answered_by);
-            allowed.at = found.answered_at;
-        } else if service.gate().asks_for(&method)
-            && service.gate().is_answered(&turn.start.session, &method)
-        {
-            allowed.by = Permit::Rule;
-        }
-        views.push(CallView {
-            allowed_by: Some(allowed),
-            ..CallView::from(call)
-        });
-    }
-    Ok(views)
+    let store = service.store();
+    let asked = store.approvals().of(journal).await?;
+    let rules = store.rules().list().await?;
+    let calls = store.journal().recorded(journal).await?;
+    Ok(calls
+        .into_iter()
+        .map(|call| {
+            let sequence = call.intent.sequence;
+            let asked = asked.iter().find(|it| it.ask.sequence == sequence);
+            let decided_by = match (asked, &call.intent.decided_by) {
+                (Some(approval), _) => DecidedBy::Approval {
+                    approval: approval.id,
+                    state: approval.state,
+                    who: approval.answered_by.clone(),
+                    at: approval.answered_at,
+                },
+                (None, Some(Decider::Rule(id))) => {
+                    let rule = rules.iter().find(|rule| rule.id == *id);
+                    DecidedBy::Rule {
+                        rule: Some(*id),
+                        text: rule.map(|rule| rule.rule.to_string()),
+                        who: rule.and_then(|rule| rule.made_by.clone()),
+                    }
+                }
+                (None, Some(Decider::Configured(text))) => DecidedBy::Rule {
+                    rule: None,
+                    text: Some(text.clone()),
+                    who: None,
+                },
+                // An approval belongs to the journal it was asked in: it was found above.
+                (None, Some(Decider::Approval(_)) | None) => DecidedBy::Persona {
+                    persona: turn.start.persona.clone(),
+                },
+            };
+            CallView {
+                decided_by: Some(decided_by),
+                ..CallView::from(call)
+            }
+        })
+        .collect())
 }
