@@ -2,7 +2,7 @@
 //! where none does, the defaults. Pure: the same question is asked for a call and for the catalogue, so
 //! that nobody is offered what a call would refuse.
 
-use callgate_contract::{Caller, Effect, Exposure, Permission, Principal, Role, Rule, SessionKey};
+use callgate_contract::{Caller, Effect, Exposure, Permission, Principal, Role, Rule};
 use callgate_store::{DecidedBy, StoredRule};
 use serde_json::Value as Json;
 

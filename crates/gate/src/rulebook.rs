@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::{Permission, Rule, SessionKey};
+use callgate_contract::{Permission, Rule};
 use callgate_store::{StoreError, StoredRule};
 use parking_lot::RwLock;
 

@@ -469,6 +469,21 @@ fn keys_are_made_and_revoked() {
     let path = format!("/api/keys/{}", made["id"].as_str().unwrap());
     assert_eq!(site.server.api("DELETE", &path, &site.key, None).0, 200);
     assert_eq!(site.server.api("GET", "/api/methods", key, None).0, 401);
+    let own = site.post("/api/keys", json!({ "scopes": ["operator"] }));
+    let (path, key) = (
+        format!("/api/keys/{}", own["id"].as_str().unwrap()),
+        &own["key"],
+    );
+    let revoke = || {
+        site.server
+            .api("DELETE", &path, key.as_str().unwrap(), None)
+            .0
+    };
+    assert_eq!(
+        (revoke(), revoke()),
+        (200, 401),
+        "who revokes its own key is told so"
+    );
     let odd = json!({ "scopes": ["all"] });
     assert_eq!(
         site.server

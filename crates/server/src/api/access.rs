@@ -70,27 +70,33 @@ impl<'a> From<&'a Parts> for Asking<'a> {
     }
 }
 
+/// What stands before a route.
+#[derive(Clone)]
+pub(super) struct Guard {
+    pub(super) api: Api,
+    pub(super) needs: Capability,
+    /// Whoever asks may revoke the key it asks with, and is told that it is done.
+    pub(super) may_end_its_key: bool,
+}
+
 /// The layer before each route.
 pub(super) async fn enter(
-    State((api, needs)): State<(Api, Capability)>,
+    State(guard): State<Guard>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    if needs == Capability::Anyone {
+    if guard.needs == Capability::Anyone {
         return match taken(request, MOST_UNKNOWN).await {
             Ok(request) => next.run(request).await,
             Err(why) => Problem::untaken(why).into_response(),
         };
     }
-    match admit(&api, needs, Asking::from(&request)).await {
+    match admit(&guard.api, guard.needs, Asking::from(&request)).await {
         Ok(access) => {
             let key = access.handle.clone();
             request.extensions_mut().insert(access);
-            let ends_itself = ["/api/keys", "/api/logout"];
-            let path = request.uri().path();
-            let ends_itself = ends_itself.iter().any(|own| path.starts_with(own));
             let answering = next.run(request);
-            let answered = if ends_itself {
+            let answered = if guard.may_end_its_key {
                 unless_revoked_before(&key, answering).await
             } else {
                 until_revoked(&key, answering).await

@@ -47,7 +47,9 @@ pub(super) fn routes(routes: &mut Routes) {
         "/api/keys",
         "Make a key; its text is shown once",
     );
-    routes.operation::<RevokeKey>(Verb::Delete, "/api/keys/{id}", "Revoke a key");
+    routes
+        .operation::<RevokeKey>(Verb::Delete, "/api/keys/{id}", "Revoke a key")
+        .may_end_its_key();
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     Api,
-    access::enter,
+    access::{Guard, enter},
     operation::{RequestShape, perform, without},
     problem::Problem,
 };
@@ -39,6 +39,7 @@ struct Route {
     /// The name of the operation that it performs.
     operation: Option<&'static str>,
     needs: Capability,
+    may_end_its_key: bool,
     query: Option<Json>,
     /// Name and meaning of the one that is read.
     header: Option<(&'static str, &'static str)>,
@@ -121,6 +122,7 @@ impl Routes {
             summary,
             operation: None,
             needs: Capability::Operator,
+            may_end_its_key: false,
             query: None,
             header: None,
             body: None,
@@ -157,6 +159,7 @@ impl Routes {
             summary,
             operation: Some(O::NAME),
             needs: O::CAPABILITY,
+            may_end_its_key: false,
             query: (has_more && verb.sends_nothing()).then(|| rest.clone()),
             header: None,
             body: (has_more && !verb.sends_nothing()).then_some(rest),
@@ -188,7 +191,11 @@ impl Routes {
             let path = route.path.replace("{*", "{");
             let path = paths.entry(path).or_insert_with(|| json!({}));
             path[route.verb.word()] = operation;
-            let guard = (api.clone(), route.needs);
+            let guard = Guard {
+                api: api.clone(),
+                needs: route.needs,
+                may_end_its_key: route.may_end_its_key,
+            };
             let serves = route
                 .serves
                 .layer(DefaultBodyLimit::max(route.most))
@@ -274,6 +281,11 @@ impl Describe<'_> {
     /// For others than the operator too.
     pub(super) fn needs(self, needs: Capability) -> Self {
         self.change(|route| route.needs = needs)
+    }
+
+    /// It may revoke the key that it is asked with, and answers all the same.
+    pub(super) fn may_end_its_key(self) -> Self {
+        self.change(|route| route.may_end_its_key = true)
     }
 
     fn change(self, change: impl FnOnce(&mut Route)) -> Self {
