@@ -126,3 +126,27 @@ fn what_a_kill_leaves_unmarked_is_told_again_under_the_same_id() {
     let (_, next) = client.hear("message");
     assert_ne!(next[0]["deliveryId"], first[0]["deliveryId"], "{next}");
 }
+
+/// A connection that ends while a message leaves by it may have taken it along or not.
+#[test]
+fn a_client_that_hangs_up_on_a_message_is_told_again() {
+    const TRIES: usize = 20;
+    let scene = Scene::new();
+    let answers = vec![json!({ "content": "pong" }); TRIES + 1];
+    let (server, key) = serve(&scene, None, &answers);
+    let ask = |number: usize| {
+        let mut client = Client::open(&server.address, "ann", &key);
+        client.sit("/llm");
+        let id = format!("r{number}");
+        let request = json!({ "target": "server", "requestId": id, "message": "ping" });
+        client.ask("/llm", "LLM_REQUEST", &request);
+        let (_, heard) = client.hear("message");
+        client.hang_up();
+        heard[0]["deliveryId"].clone()
+    };
+    // On a busy machine the server may be late to see that one is gone.
+    let mut heard = ask(0);
+    let is_told_again =
+        (1..=TRIES).any(|number| std::mem::replace(&mut heard, ask(number)) == heard);
+    assert!(is_told_again);
+}

@@ -291,10 +291,13 @@ async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
     if heard.is_empty() {
         return Err("nobody of it is connected".to_owned());
     }
-    for peer in heard {
+    for peer in &heard {
         peer.sent().await;
     }
     tokio::time::sleep(LEAVES_WITHIN).await;
+    if heard.iter().all(Peer::has_left) {
+        return Err("its connection ended before the message had left".to_owned());
+    }
     let mut body = Map::new();
     body.insert("data".to_owned(), json!(data));
     body.insert("requestId".to_owned(), json!(request));

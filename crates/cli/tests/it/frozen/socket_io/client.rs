@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::TcpStream,
+    net::{Shutdown, TcpStream},
     sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
@@ -55,6 +55,10 @@ impl Client {
             heard,
             acks: 0,
         }
+    }
+
+    pub fn hang_up(self) {
+        self.stream.shutdown(Shutdown::Both).unwrap();
     }
 
     /// The first packet of the engine.
