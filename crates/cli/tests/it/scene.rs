@@ -242,8 +242,12 @@ impl Scene {
 
     /// The notes of the default session, by name.
     pub fn notes(&self) -> Vec<String> {
+        self.notes_in("cli:FriendMessage:operator")
+    }
+
+    pub fn notes_in(&self, session: &str) -> Vec<String> {
+        let session: SessionKey = session.parse().unwrap();
         self.stored(async |store| {
-            let session: SessionKey = "cli:FriendMessage:operator".parse().unwrap();
             let notes = store.notes().list(&session).await.unwrap();
             notes.into_iter().map(|note| note.name).collect()
         })

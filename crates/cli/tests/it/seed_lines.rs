@@ -12,6 +12,9 @@ use serde_json::{Value as Json, json};
 
 use crate::{astrbot::example, environments::equipped, model::FakeModel, scene::Scene};
 
+/// Where lines are said.
+const GROUP: &str = "cli:GroupMessage:7";
+
 /// A plugin written for AstrBot, on a data directory with two models that are one server.
 struct Guide {
     scene: Scene,
@@ -33,12 +36,30 @@ impl Guide {
         }
     }
 
-    /// What is said to these messages of one chat, all in one process.
+    /// What is said to these messages of one chat, all in one process. Whoever says them is no more than a
+    /// member of a group, and nobody is asked whether they may.
     fn chat(&self, messages: &[&str], options: &[&str]) -> Vec<String> {
-        let arguments = ["chat", "--plugin", &self.plugin, "--json"];
+        let said = self.say_as("ann", messages, options);
+        let asked = self
+            .scene
+            .callgate(&["approval", "list", "--all", "--json"]);
+        assert_eq!(asked.succeeded().json(), json!([]), "somebody was asked");
+        said
+    }
+
+    fn say_as(&self, user: &str, messages: &[&str], options: &[&str]) -> Vec<String> {
+        let mut arguments = vec!["chat", "--plugin", &self.plugin, "--json", "--user", user];
+        if !options.contains(&"--session") {
+            arguments.extend(["--session", GROUP]);
+        }
         let lines = messages.join("\n") + "\n";
         let said = self.scene.given(&lines, &[&arguments, options].concat());
         said.succeeded().messages()
+    }
+
+    /// Who a chat is spoken with as, the operator says.
+    fn choose_persona(&self, name: &str, options: &[&str]) {
+        self.say_as("operator", &[&format!("/persona {name}")], options);
     }
 
     /// The same, of which every answer is JSON.

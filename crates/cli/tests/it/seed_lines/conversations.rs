@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Guide, assistant, says, spoken, user};
 
-const HERE: &str = "cli:FriendMessage:operator";
+const HERE: &str = super::GROUP;
 
 ///
 #[test]

@@ -3,13 +3,14 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Guide, assistant, read, results, says, spoken, tools, user};
+use super::{GROUP, Guide, assistant, read, results, says, spoken, tools, user};
 use crate::{model::calls, server::Server};
 
 const TOOLS: [&str; 2] = ["--mode", "tools"];
 
 fn sent(guide: &Guide, text: &str) -> String {
-    let said = guide.scene.callgate(&["send", text, "--json"]).succeeded();
+    let arguments = ["send", text, "--json", "--session", GROUP, "--user", "ann"];
+    let said = guide.scene.callgate(&arguments).succeeded();
     said.messages().remove(0)
 }
 
@@ -43,8 +44,9 @@ fn a_session_has_the_default_it_chose_and_none_has_the_operators() {
     let other = ["--session", "cli:FriendMessage:other"];
     let third = ["--session", "cli:FriendMessage:third"];
     let made = ["/create cat", "/create dog", "/create owl"];
-    guide.chat(&[&made[..], &["/persona cat"]].concat(), &[]);
-    guide.chat(&["/persona dog"], &other);
+    guide.chat(&made, &[]);
+    guide.choose_persona("cat", &[]);
+    guide.choose_persona("dog", &other);
     // In text, as an object, and in none.
     assert_eq!(
         guide.found(&["/default"], &[]),
@@ -112,7 +114,8 @@ fn the_old_dictionary_has_its_keys_and_moods_have_no_effect() {
     let guide = Guide::of("managers");
     guide.chat(&["/create cat hi,yo first", "/create dog"], &[]);
     guide.model.will_say(&[says("meow"), says("meow again")]);
-    let lines = ["/persona cat", "/old", "hello", "/moods", "hello", "/old"];
+    guide.choose_persona("cat", &[]);
+    let lines = ["/old", "hello", "/moods", "hello", "/old"];
     let said = guide.chat(&lines, &TOOLS);
     let cat = json!({
         "prompt": "You are cat.", "name": "cat", "begin_dialogs": ["hi", "yo"],
@@ -123,11 +126,11 @@ fn the_old_dictionary_has_its_keys_and_moods_have_no_effect() {
         "mood_imitation_dialogs": [], "tools": null,
     });
     assert_eq!(
-        read(&said[1]),
+        read(&said[0]),
         json!([cat, cat, dog]),
         "the session's, then all"
     );
-    let moody = read(&said[5]);
+    let moody = read(&said[4]);
     assert_eq!(
         moody[0]["mood_imitation_dialogs"],
         json!(["mood of the user", "mood of the assistant"]),
@@ -147,15 +150,10 @@ fn opening_dialogues_come_first_unless_one_lacks_its_answer() {
     guide.chat(&["/create cat hi,yo", "/create odd alone"], &[]);
     let answers = ["meow", "purr", "hm"].map(says);
     guide.model.will_say(&answers);
-    let lines = [
-        "/persona cat",
-        "one",
-        "two",
-        "/history",
-        "/persona odd",
-        "three",
-    ];
-    let said = guide.chat(&lines, &TOOLS);
+    guide.choose_persona("cat", &[]);
+    let said = guide.chat(&["one", "two", "/history"], &TOOLS);
+    guide.choose_persona("odd", &[]);
+    guide.chat(&["three"], &TOOLS);
     let asked: Vec<Vec<Json>> = guide.model.take_requests().iter().map(spoken).collect();
     let opening = [user("hi"), assistant("yo")];
     let first = [user("one"), assistant("meow")];
@@ -163,7 +161,7 @@ fn opening_dialogues_come_first_unless_one_lacks_its_answer() {
     assert_eq!(asked[0], [&opening[..], &first[..1]].concat());
     assert_eq!(asked[1], [&opening[..], &first, &second[..1]].concat());
     assert_eq!(asked[2], [&first[..], &second, &[user("three")]].concat());
-    let kept = read(&said[3])[2].to_string();
+    let kept = read(&said[2])[2].to_string();
     assert!(kept.contains("one") && kept.contains("purr"), "{kept}");
     assert!(
         !kept.contains("\"hi\"") && !kept.contains("\"yo\""),
@@ -177,7 +175,8 @@ fn a_persona_has_all_tools_or_none_or_those_it_names() {
     let guide = Guide::of("managers");
     guide.chat(&["/create cat"], &[]);
     guide.model.will_say(&[says("hello")]);
-    guide.chat(&["hello", "/persona cat"], &TOOLS);
+    guide.chat(&["hello"], &TOOLS);
+    guide.choose_persona("cat", &[]);
     let usual = guide.model.take_requests();
     assert!(tools(&usual[0]).len() > 5, "{usual:?}");
 
@@ -196,5 +195,5 @@ fn a_persona_has_all_tools_or_none_or_those_it_names() {
         let refused = results(&asked[1]).last().unwrap().contains("not granted");
         assert_eq!(refused, allowed != "all", "{asked:?}");
     }
-    assert_eq!(guide.scene.notes(), ["all"]);
+    assert_eq!(guide.scene.notes_in(GROUP), ["all"]);
 }
