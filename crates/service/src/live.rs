@@ -402,6 +402,29 @@ mod tests {
         assert_eq!(heard(&mut fresh), [""; 0]);
     }
 
+    /// As it is after a crash between telling and writing down that it was told.
+    #[tokio::test]
+    async fn a_message_that_is_told_again_is_known_by_its_id() {
+        let live = Live::default();
+        let mut reader = live.subscribe(everything(), None);
+        let (session, parts) = (session("a"), [Part::text("hello")]);
+        let piece = |id| Piece {
+            id,
+            number: 1,
+            session: &session,
+            parts: &parts,
+            queued_at: 0,
+        };
+        for id in [7, 7, 8] {
+            live.deliver(piece(id)).await.unwrap();
+            let Ok(StreamEvent::Event { text, .. }) = reader.0.try_recv() else {
+                panic!("it was told");
+            };
+            let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(told["id"], id);
+        }
+    }
+
     #[tokio::test]
     async fn the_end_is_told_and_lets_go() {
         let live = Live::default();

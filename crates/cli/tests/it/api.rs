@@ -412,6 +412,7 @@ fn what_happens_is_heard_live_and_again_after_a_break() {
             };
             let event: Json = serde_json::from_str(text).unwrap();
             if let Some(message) = event["event"].get("message") {
+                assert!(event["id"].is_number(), "it can be known again: {event}");
                 return (id, message["parts"][0]["text"].as_str().unwrap().to_owned());
             }
         }
