@@ -4,6 +4,7 @@
 mod backup;
 mod cost;
 mod limit;
+mod manual;
 mod model;
 mod outbox;
 mod platform;
@@ -23,6 +24,7 @@ use crate::logs::Format;
 pub use backup::{Backup, Restore, Verify};
 pub use cost::Cost;
 pub use limit::{LimitArguments, LimitCommand};
+pub use manual::{Completions, Help, Manual};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
 pub use outbox::{OutboxArguments, OutboxCommand};
 pub use platform::{PlatformArguments, PlatformCommand};
@@ -125,6 +127,9 @@ pub enum Command {
     Client(ClientArguments),
     Plugin(Plugin),
     Mcp(McpArguments),
+    Help(Help),
+    Completions(Completions),
+    Man(Manual),
 }
 
 /// Run Python in the sandbox, with the methods it may call

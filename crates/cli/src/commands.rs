@@ -10,6 +10,7 @@ mod demo;
 pub mod doctor;
 mod key;
 mod limit;
+mod manual;
 mod mcp;
 mod methods;
 mod model;
@@ -77,6 +78,9 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Model(model) => model::perform(&common, model).await,
         Command::Cost(cost) => cost::perform(&common, cost).await,
         Command::Mcp(mcp) => mcp::perform(&common, mcp).await,
+        Command::Help(asked) => manual::help(&asked),
+        Command::Completions(asked) => Ok(manual::completions(asked.shell)),
+        Command::Man(asked) => manual::manual(&asked),
     }
 }
 

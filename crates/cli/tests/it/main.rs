@@ -36,6 +36,7 @@ mod installers;
 mod instances;
 mod keys;
 mod limits;
+mod manual;
 mod mcp;
 mod members;
 mod model;
