@@ -1,6 +1,6 @@
-//! Questions of the gate that are for the person whose turn it is: about values that strangers may have chosen,
-//! and where a rule says so. Put to them in their chat and language, and answered there by them or by whoever
-//! administers.
+//! Questions of the gate that are put to a chat, in its language: to the person whose turn it is about values that
+//! strangers may have chosen and where a rule says so, to whoever administers about the rest. A surface of ours
+//! shows the latter by itself.
 
 use callgate_contract::{BoxFuture, Caller, SessionKey};
 use callgate_gate::Confirmer;
@@ -9,6 +9,14 @@ use callgate_store::{Approver, Ask, StoreError, TurnStart};
 use crate::{Agent, TurnError, agent::WeakAgent, language::Language, texts};
 
 impl Confirmer for WeakAgent {
+    fn is_put(&self, caller: &Caller, ask: &Ask) -> bool {
+        match ask.approver {
+            Approver::Requester => true,
+            // What is not of a turn was asked for elsewhere, and is answered there.
+            Approver::Operator => caller.grant.taint.is_tracked() && !ask.session.is_ours(),
+        }
+    }
+
     fn question(&self, caller: &Caller, ask: &Ask, approval: i64) -> String {
         let said = caller.grant.taint.first_said().unwrap_or_default();
         texts::may_i(Language::of(&said), ask, approval)

@@ -5,6 +5,9 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+/// Platforms of session keys that are surfaces of ours: the terminal, the APIs, the page.
+const OUR_PLATFORMS: [&str; 3] = ["cli", "api", "web"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SessionType {
     GroupMessage,
@@ -55,6 +58,15 @@ impl SessionKey {
 
     pub fn platform(&self) -> &str {
         &self.platform
+    }
+
+    /// Is it on a surface of ours, which shows by itself what waits for an answer?
+    pub fn is_ours(&self) -> bool {
+        SessionKey::is_our_platform(&self.platform)
+    }
+
+    pub fn is_our_platform(platform: &str) -> bool {
+        OUR_PLATFORMS.contains(&platform)
     }
 
     pub fn kind(&self) -> SessionType {

@@ -100,8 +100,7 @@ impl Gate {
             approver,
             reason: strange,
         };
-        let is_theirs = approver == Approver::Requester;
-        let confirmer = self.confirmer().filter(|_| is_theirs);
+        let confirmer = self.confirmer().filter(|it| it.is_put(caller, &ask));
         let question = confirmer.clone().map(|confirmer| -> Question {
             let (caller, ask) = (caller.clone(), ask.clone());
             Box::new(move |number| confirmer.question(&caller, &ask, number))

@@ -9,8 +9,11 @@ use callgate_store::{Ask, RecordedCall};
 
 use crate::{CallError, Gate, Outcome, registry::Entry};
 
-/// Puts a question to the person whose turn it is, in their chat.
+/// Puts a question to the people of a chat: to the person whose turn it is, or to whoever administers.
 pub trait Confirmer: Send + Sync {
+    /// Is it said in the chat? Not where the chat's own surface shows what waits.
+    fn is_put(&self, caller: &Caller, ask: &Ask) -> bool;
+
     /// In their language; `approval` is the number to answer by.
     fn question(&self, caller: &Caller, ask: &Ask, approval: i64) -> String;
 

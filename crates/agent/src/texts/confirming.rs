@@ -1,7 +1,7 @@
 //! What people are asked before something is done in their name.
 
 use callgate_contract::{Choice, StrangeValue, StrangeValues};
-use callgate_store::Ask;
+use callgate_store::{Approver, Ask};
 
 use crate::language::Language::{self, Chinese, English};
 
@@ -20,9 +20,19 @@ pub(crate) fn may_i(language: Language, ask: &Ask, approval: i64) -> String {
             }
         }
     };
-    match language {
-        English => format!("{question} Answer /approve {approval} or /deny {approval}."),
-        Chinese => format!("{question}请回复 /approve {approval} 或 /deny {approval}。"),
+    match (language, ask.approver) {
+        (English, Approver::Requester) => {
+            format!("{question} Answer /approve {approval} or /deny {approval}.")
+        }
+        (English, Approver::Operator) => format!(
+            "{question} This waits for an administrator, who can answer here: /approve {approval} or /deny {approval}."
+        ),
+        (Chinese, Approver::Requester) => {
+            format!("{question}请回复 /approve {approval} 或 /deny {approval}。")
+        }
+        (Chinese, Approver::Operator) => format!(
+            "{question}这需要管理员同意，管理员可以在这里回复 /approve {approval} 或 /deny {approval}。"
+        ),
     }
 }
 

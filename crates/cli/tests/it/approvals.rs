@@ -120,6 +120,45 @@ fn who_answered_in_the_chat_is_on_record() {
     assert_eq!(approval["answered_by"], "cli:ada");
 }
 
+/// In a chat whose people see neither page nor terminal, what waits for an administrator is said, in the
+/// language spoken there, and answered there by those who may.
+#[test]
+fn what_waits_for_an_administrator_is_said_in_the_chat() {
+    let administrators = "[agent]\nadministrators = [\"qq:ada\"]\n";
+    let scene = Scene::configured(&format!("{NO_WAIT}{administrators}"));
+    let code = |said: &str| json!({ "content": format!("```python\nsend_message('{said}')\n```") });
+    let model = scene.script(&[code("hello"), code("你好")]);
+    let session = "qq:GroupMessage:7";
+    let send = |user: &str, text: &str| {
+        let place = ["send", text, "--session", session, "--user", user, "--json"];
+        let said = scene.callgate(&[&place[..], &["--model", &model]].concat());
+        said.messages()
+    };
+    let asked = send("bob", "say hello");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(
+        asked[0].contains("send_message")
+            && asked[0].contains("hello")
+            && asked[0].contains("waits for an administrator")
+            && asked[0].contains("/approve 1 or /deny 1"),
+        "{asked:?}"
+    );
+    let refused = send("bob", "/approve 1");
+    assert!(refused[0].contains("administrator"), "{refused:?}");
+    let allowed = send("ada", "/approve 1");
+    assert!(allowed.contains(&"hello".to_owned()), "{allowed:?}");
+
+    let asked = send("bob", "说你好");
+    assert!(
+        asked[0].contains("管理员") && asked[0].contains("/approve 2"),
+        "{asked:?}"
+    );
+    // The terminal asks by itself.
+    let model = scene.script(&[code("hello")]);
+    let own = scene.callgate(&["send", "go", "--json", "--model", &model]);
+    assert_eq!(own.messages(), [""; 0], "{}", own.stdout);
+}
+
 #[test]
 fn always_is_remembered() {
     let scene = Scene::configured(NO_WAIT);

@@ -3,6 +3,7 @@
 
 mod onebot;
 
+use callgate_contract::SessionKey;
 use callgate_platforms::PlatformSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::ServiceError;
 
 const HINT: &str = "docs/platforms.md shows how platforms are written down";
-/// Platforms of session keys that are taken.
-const OURS: [&str; 3] = ["cli", "api", "web"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -102,7 +101,7 @@ impl PlatformEntry {
         if self.id.is_empty() || self.id.len() > 32 || !self.id.chars().all(plain) {
             return Err("an id has up to 32 letters, digits and _".to_owned());
         }
-        if OURS.contains(&self.id.as_str()) {
+        if SessionKey::is_our_platform(&self.id) {
             return Err("this id is Callgate's own: choose another".to_owned());
         }
         let settings = match self.kind {
