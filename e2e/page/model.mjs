@@ -53,6 +53,7 @@ const ANSWERS = [
   ["long", () => "long words ".repeat(100_000)],
   ["slow", () => Array.from({ length: 200 }, (_, number) => `word${number}`).join(" ")],
 ];
+const REFUSAL = '{"error": {"message": "Incorrect API key provided"}}';
 const PLAIN = () => "A **plain** answer.";
 
 function answerOf(said) {
@@ -60,6 +61,8 @@ function answerOf(said) {
 }
 
 export class FakeModel {
+  /** Takes no key. */
+  refuses = false;
   /** Every request, as it was sent. */
   requests = [];
   #server = http.createServer((request, response) => void this.#answer(request, response));
@@ -80,10 +83,13 @@ export class FakeModel {
   }
 
   async #answer(request, response) {
+    // What it has is of no interest: it is asked whether it takes the key.
+    if (request.method === "GET") return void response.writeHead(this.refuses ? 401 : 200, { "content-type": "application/json" }).end(this.refuses ? REFUSAL : '{"data": []}');
     let body = "";
     for await (const piece of request) body += piece;
     const asked = JSON.parse(body);
     this.requests.push(asked);
+    if (this.refuses) return void response.writeHead(401, { "content-type": "application/json" }).end(REFUSAL);
     const newest = textOf(asked.messages.findLast((message) => message.role === "user")?.content);
     // Of a chat that is shown in full, what was said last.
     const said = newest.split("# This moment")[0].split("\n[#").at(-1);

@@ -19,13 +19,14 @@ export class Scene {
   outside = [];
   complaints = [];
 
-  /** `plugins`: names of folders beside this file. `knownAs`: another address at which the browser finds us. */
-  static async open({ model = true, config = "", plugins = [], knownAs } = {}) {
+  /** `refuses`: the model takes no key. `plugins`: names of folders beside this file. `knownAs`: another address at which the browser finds us. */
+  static async open({ model = true, refuses = false, config = "", plugins = [], knownAs } = {}) {
     const scene = new Scene();
     scene.bin = process.env.CALLGATE_BIN;
     assert.ok(scene.bin, "CALLGATE_BIN names the binary to test");
     scene.data = mkdtempSync(join(tmpdir(), "callgate-page-"));
     scene.model = model ? await FakeModel.open() : null;
+    if (refuses) scene.model.refuses = true;
     scene.port = await freePort();
     scene.origin = `http://127.0.0.1:${scene.port}`;
     const list = scene.model ? `[[models.list]]\nid = "fake"\nbase_url = "${scene.model.url}"\nkey = "none"\nprice = { input = 3.0, output = 15.0 }\n` : "";

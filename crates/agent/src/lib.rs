@@ -60,6 +60,6 @@ pub use report::{CallReport, Observation, RunReport};
 pub use session::Sessions;
 pub use settings::{Administrator, AgentSettings, Allowance, Budgets, NoPlatform};
 pub use spending::amount;
-pub use turn::{Parent, Preview, Told, TurnAsk, TurnReport, VectorsAsk};
+pub use turn::{ModelFailure, Parent, Preview, Told, TurnAsk, TurnReport, VectorsAsk};
 pub use watch::{TurnEvent, Watch};
 pub use when::{AnswerWhen, HourRange, InvalidHours, InvalidPattern, Pace, Patterns, Quiet};

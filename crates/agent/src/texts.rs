@@ -4,14 +4,17 @@ mod budgets;
 mod commands;
 mod confirming;
 mod explaining;
+mod failing;
 mod limits;
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_contract::{Method, ModelError, Stop};
+use callgate_contract::{Method, Stop};
 use callgate_gate::CallError;
 
-pub(crate) use self::{budgets::*, commands::*, confirming::*, explaining::*, limits::*};
+pub(crate) use self::{
+    budgets::*, commands::*, confirming::*, explaining::*, failing::*, limits::*,
+};
 use crate::language::Language::{self, Chinese, English};
 
 pub(crate) const LAST_ROUND_CODE: &str = "This is the last round of this turn. Finish now: answer \
@@ -91,13 +94,6 @@ pub(crate) fn interrupted(command: &str) -> String {
 pub(crate) fn call_timeout(name: &str, limit: Duration) -> String {
     let seconds = limit.as_secs();
     format!("error: tool {name} execution timeout after {seconds} seconds.")
-}
-
-pub(crate) fn model_failed(language: Language, error: &ModelError) -> String {
-    match language {
-        English => format!("The model could not answer: {error}"),
-        Chinese => format!("模型没能回答：{error}"),
-    }
 }
 
 pub(crate) fn limit(language: Language) -> &'static str {

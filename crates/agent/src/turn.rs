@@ -127,6 +127,20 @@ pub struct TurnReport {
     pub calls: u64,
     /// The answer in words; empty where methods said everything.
     pub text: String,
+    /// Why its model gave no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ModelFailure>,
+}
+
+/// Why a model gave no answer, for whoever looks after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ModelFailure {
+    pub model: String,
+    /// `auth`, `credits`, `rate_limited`, `context_length`, `bad_request`, `server`, `cut_stream`,
+    /// `timeout`, `unreachable`, `malformed` or `exhausted`.
+    pub error: String,
+    /// The provider's own words, where it has any.
+    pub message: String,
 }
 
 /// Performs what [`TurnState`] decides: now, or from the record of an execution that was cut off.
@@ -187,6 +201,8 @@ pub(crate) struct TurnProgress {
     looked_at: Option<u64>,
     /// There was no room to ask the model.
     refused: bool,
+    /// The model gave no answer.
+    failure: Option<ModelFailure>,
     /// The newest log row when the turn began: what is newer was said in this turn, also by an
     /// execution that was cut off.
     log_mark: i64,

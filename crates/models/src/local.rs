@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use callgate_contract::Price;
+use reqwest::header::HeaderMap;
 use serde_json::Value as Json;
 
 use crate::{settings::ModelSettings, transport, wire::Wire};
@@ -46,7 +47,7 @@ pub async fn models(servers: &[LocalServer<'_>], host: Option<String>) -> Vec<Mo
             server.base_url = base_url;
         }
         let url = format!("{}/models", server.base_url);
-        if let Ok(answer) = transport::get(&url, SILENCE).await {
+        if let Ok(answer) = transport::get(&url, HeaderMap::new(), SILENCE).await {
             found.extend(listed(&server, &answer.text(SILENCE).await));
         }
     }

@@ -17,10 +17,12 @@ use crate::{
     embedding,
     error::InvalidModel,
     exchange::Exchange,
+    failure::refused as refused_by,
     keys::{ApiKey, Keys},
     limit::Lessons,
     price,
     settings::ModelSettings,
+    transport::{self, TransportError},
     wire::{Dialect, Wire},
 };
 
@@ -33,6 +35,7 @@ pub struct Remote {
     accepts: Accepts,
     answers_at: Arc<str>,
     embeddings_at: Option<Arc<str>>,
+    models_at: Option<Arc<str>>,
     /// Which limits of answers its server takes.
     limits: Lessons,
 }
@@ -71,6 +74,7 @@ impl Remote {
         Ok(Remote {
             answers_at: text(wire.answers_at(&base, &model)),
             embeddings_at: wire.embeddings_at(&base, &model).map(text),
+            models_at: wire.models_at(&base).map(text),
             server: Arc::new(server),
             dialect: Dialect {
                 model,
@@ -105,6 +109,31 @@ impl Remote {
         let body = self.server.wire.body(&dialect, request).to_string();
         let (server, url) = (Arc::clone(&self.server), Arc::clone(&self.answers_at));
         Exchange::new(server, url, body.into_bytes())
+    }
+
+    /// What the provider says against its keys, all of them; `None` where there is no key to ask about.
+    pub(crate) async fn refused_key(&self, patience: Duration) -> Option<Option<ModelError>> {
+        let url = self.models_at.as_ref()?;
+        let mut refused = None;
+        for _ in 0..self.server.keys.count() {
+            let key = self.server.keys.choose();
+            let headers = self.server.headers(&key);
+            refused = match transport::get(url, headers, patience).await {
+                // 403 may mean that this key lists no models, and is good for answers all the same.
+                Err(TransportError::Refused(refusal)) if refusal.status != 403 => {
+                    let mut error = refused_by(refusal.status, refusal.retry_after, &refusal.body);
+                    if let Some(message) = error.message_mut() {
+                        key.hide(message);
+                    }
+                    Some(error).filter(|error| matches!(error, ModelError::Auth { .. }))
+                }
+                _ => None,
+            };
+            if refused.is_none() {
+                break;
+            }
+        }
+        (self.server.keys.count() > 0).then_some(refused)
     }
 
     async fn embedded(&self, texts: &[String]) -> Result<Embeddings, ModelError> {

@@ -80,8 +80,13 @@ pub(crate) async fn post(
     open(request, read_timeout).await
 }
 
-pub(crate) async fn get(url: &str, read_timeout: Duration) -> Result<OpenResponse, TransportError> {
-    open(client()?.request(Method::GET, url), read_timeout).await
+pub(crate) async fn get(
+    url: &str,
+    headers: HeaderMap,
+    read_timeout: Duration,
+) -> Result<OpenResponse, TransportError> {
+    let request = client()?.request(Method::GET, url).headers(headers);
+    open(request, read_timeout).await
 }
 
 async fn open(

@@ -144,6 +144,17 @@ impl Wire {
         }
     }
 
+    /// Where the provider lists its models, on wires whose servers want a key.
+    pub(crate) fn models_at(self, base: &Url) -> Option<Url> {
+        match self {
+            Wire::Openai => Some(at(base, &["/chat/completions"], "/models")),
+            Wire::Responses => Some(at(base, &["/responses"], "/models")),
+            Wire::Anthropic => Some(at(base, &["/messages", "/v1"], "/v1/models")),
+            Wire::Gemini => Some(at(&versioned(base), &[], "/models")),
+            Wire::Ollama => None,
+        }
+    }
+
     /// The header that shows the key, and what stands before the key in it.
     pub(crate) fn key_header(self) -> (&'static str, &'static str) {
         match self {

@@ -1,5 +1,6 @@
 //! Can this machine run the sandbox, and is the data directory sound? What fails says what to do.
 
+mod models;
 mod platforms;
 
 use std::{
@@ -69,6 +70,7 @@ pub async fn examine(data: &Path, config: &Config) -> DoctorReport {
     checks.push(packages_found(data));
     checks.extend(disk(data));
     checks.extend(database(data, config).await);
+    checks.extend(models::check(config).await);
     checks.extend(platforms::check(config).await);
     DoctorReport {
         ok: checks.iter().all(|check| check.status != CheckStatus::Fail),

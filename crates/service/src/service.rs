@@ -20,6 +20,7 @@ pub use plugin_web::{ForwardRequest, PluginWebError, Visit, Webhook};
 pub use recovery::RecoveredRun;
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -156,6 +157,8 @@ struct LazyAgent {
     /// The models of this process alone, as [`Settings`] has them.
     named_model: Option<String>,
     only_model: Option<NamedModel>,
+    /// What providers say against the keys of models, by the model's id. A mutex held for a look.
+    refused_keys: Mutex<BTreeMap<String, String>>,
 }
 
 impl Service {
@@ -163,6 +166,7 @@ impl Service {
         let store = Store::open(settings.config.store(&settings.data)).await?;
         let gate = Gate::new(store.clone(), settings.config.policy());
         gate.follow_rules().await?;
+        gate.set_preferred(settings.config.plugins.prefer.clone());
         let built_in = callgate_builtins::with(store.clone(), settings.config.methods()?);
         let meanings = Meanings::default();
         let search = callgate_agent::search::methods::all(&gate, &meanings);
@@ -215,6 +219,7 @@ impl Service {
                 meanings,
                 named_model: settings.model.clone(),
                 only_model: settings.only_model.clone(),
+                refused_keys: Mutex::default(),
             }),
             plugin_host: Arc::new(plugin_host),
             mcp_servers,

@@ -20,6 +20,7 @@ export type Room = Schemas["RoomView"];
 export type ModelEntry = Schemas["ModelView"];
 export type Found = Schemas["FoundModels"];
 export type NewModel = Pick<Schemas["NewModel"], "id"> & Partial<Schemas["NewModel"]>;
+export type ModelFailure = Schemas["ModelFailure"];
 export type ModelTest = Schemas["ModelTest"];
 export type Timer = Schemas["TimerView"];
 export type Setting = Schemas["SettingView"];

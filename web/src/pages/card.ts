@@ -1,7 +1,7 @@
 // What one turn did, step by step: told live by events, or read from its journal.
 import type { Turn } from "../api/client";
 import type { TurnEvent } from "../api/live.svelte";
-import type { WholeCall as Call } from "../api/shapes";
+import type { ModelFailure, WholeCall as Call } from "../api/shapes";
 
 export interface Child {
   id: string;
@@ -26,6 +26,8 @@ export interface Card {
   runs: string[];
   steps: Step[];
   stop: string | null;
+  /** Why its model gave no answer. */
+  failure: ModelFailure | null;
   input: number;
   output: number;
   /** In millionths; none where no price is known. */
@@ -60,7 +62,7 @@ export interface Whole extends Turn {
 }
 
 export function empty(): Card {
-  return { turn: null, runs: [], steps: [], stop: null, input: 0, output: 0, money: null, micros: null, children: [] };
+  return { turn: null, runs: [], steps: [], stop: null, failure: null, input: 0, output: 0, money: null, micros: null, children: [] };
 }
 
 export function absorb(card: Card, event: TurnEvent): void {
@@ -107,6 +109,7 @@ export function recorded(turn: Whole): Card {
   card.turn = turn.id;
   card.runs = turn.runs.map((run) => run.run);
   card.stop = turn.stop ?? null;
+  card.failure = turn.failure ?? null;
   card.micros = turn.ended_at ? (Date.parse(turn.ended_at) - Date.parse(turn.started_at)) * 1000 : null;
   card.children = turn.children.map((child) => ({ id: child.id, name: child.persona ?? child.model, stop: child.stop ?? null }));
   for (const round of turn.rounds) {

@@ -105,6 +105,7 @@ impl Agent {
             stop: None,
             calls: 0,
             text: String::new(),
+            failure: None,
         })))
     }
 }

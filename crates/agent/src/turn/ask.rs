@@ -8,7 +8,7 @@ use callgate_contract::{
 use callgate_store::KeptRequest;
 use tracing::{Instrument, field::Empty};
 
-use super::{PendingStart, Turn, budget::is_cut_short, event::Event};
+use super::{ModelFailure, PendingStart, Turn, budget::is_cut_short, event::Event};
 use crate::{
     TurnError,
     asked::{Asked, whole},
@@ -61,6 +61,15 @@ impl Turn {
     fn without_reply(&mut self, none: NoReply) -> Event {
         if let (Some(asker), NoReply::Model(error)) = (&mut self.options.returned, &none) {
             asker.failure = Some(error.clone());
+        }
+        if let NoReply::Model(error) = &none {
+            let model = self.model.id.clone();
+            tracing::warn!(model, %error, "a model gave no answer");
+            self.progress.failure = Some(ModelFailure {
+                model,
+                error: error.kind().to_owned(),
+                message: error.to_string(),
+            });
         }
         let language = self.state.language();
         let (stop, text) = match none {

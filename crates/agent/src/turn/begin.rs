@@ -321,6 +321,7 @@ impl Turn {
                 usage: Usage::default(),
                 looked_at: None,
                 refused: false,
+                failure: None,
                 log_mark,
                 began: Instant::now(),
             },

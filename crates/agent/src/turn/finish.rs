@@ -124,6 +124,7 @@ impl Turn {
             stop,
             calls: self.state.calls,
             text,
+            failure: self.progress.failure.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{io::Read, process::ExitCode, sync::Arc};
 
+use callgate_agent::ModelFailure;
 use callgate_contract::{Cancel, Message, Part};
 use callgate_store::ApprovalState;
 use serde_json::{Value as Json, json};
@@ -138,9 +139,21 @@ pub fn show_turn(turn: &TurnSummaryLine) {
         show::count(turn.rounds.into(), "round"),
         show::count(turn.calls.len() as u64, "call"),
     ));
-    if let Some(hint) = hint(stop) {
+    let hint = match &turn.failure {
+        Some(failure) => Some(looked_after(failure)),
+        None => hint(stop).map(str::to_owned),
+    };
+    if let Some(hint) = hint {
         show::note(&format!("{} {hint}", paint_note(Colour::Cyan, "hint:")));
     }
+}
+
+/// For whoever looks after the model: the provider's words, and the way on.
+pub fn looked_after(failure: &ModelFailure) -> String {
+    let ModelFailure { model, message, .. } = failure;
+    format!(
+        "{message}; `callgate model test {model}` tries it again, `callgate model add` gives it another key"
+    )
 }
 
 fn hint(stop: &str) -> Option<&'static str> {

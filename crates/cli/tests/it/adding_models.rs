@@ -16,7 +16,7 @@ use crate::{
 const KEY: &str = "sk-very-secret";
 
 /// A server that knows no key, and repeats the one it was given.
-fn refusing() -> String {
+pub fn refusing() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {

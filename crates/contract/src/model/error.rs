@@ -71,6 +71,23 @@ impl ModelError {
         }
     }
 
+    /// Its kind in a word, as it is written down.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ModelError::RateLimited { .. } => "rate_limited",
+            ModelError::ContextLength { .. } => "context_length",
+            ModelError::Credits { .. } => "credits",
+            ModelError::Auth { .. } => "auth",
+            ModelError::BadRequest { .. } => "bad_request",
+            ModelError::Server { .. } => "server",
+            ModelError::CutStream => "cut_stream",
+            ModelError::Timeout { .. } => "timeout",
+            ModelError::Unreachable { .. } => "unreachable",
+            ModelError::Malformed { .. } => "malformed",
+            ModelError::Exhausted { .. } => "exhausted",
+        }
+    }
+
     /// The words of whoever failed, where the error has any.
     pub fn message_mut(&mut self) -> Option<&mut String> {
         match self {

@@ -1,6 +1,6 @@
 //! Sending a message, and what became of it.
 
-use callgate_agent::{Arrived, CallReport, TurnReport};
+use callgate_agent::{Arrived, CallReport, ModelFailure, TurnReport};
 use callgate_contract::{Mode, Part, SessionKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,12 +110,17 @@ pub struct TurnSummaryLine {
     pub rounds: u32,
     pub stop: String,
     pub calls: Vec<CallReport>,
+    /// Why its model gave no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ModelFailure>,
 }
 
 impl From<SentMessage> for TurnSummaryLine {
     fn from(sent: SentMessage) -> Self {
+        let mut failure = None;
         let (rounds, stop) = match (&sent.arrived, &sent.ended) {
             (Arrived::Turn(report), _) | (Arrived::Taken, Some(report)) => {
+                failure.clone_from(&report.failure);
                 (report.rounds, stop_word(report))
             }
             (Arrived::Command | Arrived::Joined | Arrived::Taken, _) => (0, "answered".to_owned()),
@@ -125,6 +130,7 @@ impl From<SentMessage> for TurnSummaryLine {
             rounds,
             stop,
             calls: sent.calls,
+            failure,
         }
     }
 }

@@ -53,6 +53,8 @@ pub struct ModelView {
     pub vision: bool,
     /// It turns texts into vectors.
     pub embedding: bool,
+    /// What its provider says against its key, where it refuses it.
+    pub key_refused: Option<String>,
 }
 
 /// What is not named stays.
@@ -182,6 +184,7 @@ impl Service {
                 default: model.id == *default,
                 vision: is(models.vision(), &model.id),
                 embedding: is(models.embedding(), &model.id),
+                key_refused: self.refused_key(&model.id),
             }
         };
         Ok(models.all().iter().map(view).collect())

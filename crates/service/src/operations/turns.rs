@@ -4,7 +4,7 @@ mod call;
 
 use std::collections::HashMap;
 
-use callgate_agent::RunReport;
+use callgate_agent::{ModelFailure, RunReport};
 use callgate_contract::{
     JournalId, Mode, ModelMessage, ModelOptions, ModelReply, Part, SessionKey, ToolSpec, TurnStop,
     Usage,
@@ -138,6 +138,8 @@ pub struct TurnView {
     pub ended_at: Option<Timestamp>,
     /// None while it runs, or waits for an approval.
     pub stop: Option<TurnStop>,
+    /// Why its model gave no answer, where that is how it ended.
+    pub failure: Option<ModelFailure>,
     /// The beginning of what was asked: of one turn, and in lists asked `with=said`. None for agents.
     pub said: Option<String>,
 }
@@ -160,7 +162,9 @@ impl From<Turn> for TurnView {
             parent: start.parent.map(journal_id),
             started_at,
             ended_at: finish.as_ref().map(|finish| finish.at),
-            stop: finish.map(|finish| finish.stop),
+            stop: finish.as_ref().map(|finish| finish.stop),
+            failure: finish
+                .and_then(|mut finish| recorded(finish.report.get_mut("failure")?.take())),
             said: None,
         }
     }

@@ -20,11 +20,14 @@ impl Service {
         let file = Some(self.config_file()).filter(|it| it.exists());
         let now = Config::load(self.data(), file)?;
         self.gate().set_rules(now.rule.clone(), &now.approval.ask);
+        self.gate().set_preferred(now.plugins.prefer.clone());
         self.platforms().know(&now.platform);
         self.set_configured(now);
         if let Some(agent) = self.running_agent() {
             agent.models().replace(self.find_models().await?);
             agent.set_settings(self.configured().turns());
+            let service = self.clone();
+            tokio::spawn(async move { service.check_model_keys().await });
         }
         if self.platforms().is_open() {
             self.platforms().follow(self)?;

@@ -1,10 +1,12 @@
 //! Which models there are, and where each comes from.
 
+use std::collections::BTreeMap;
+
 use callgate_contract::Models;
-use callgate_models::{Demo, LocalServer, USUAL_SERVERS, find, named};
+use callgate_models::{CheckedKey, Demo, LocalServer, USUAL_SERVERS, check_keys, find, named};
 
 use super::Service;
-use crate::ServiceError;
+use crate::{News, ServiceError};
 
 impl Service {
     /// The configured ones, else what the environment or this machine offers, else the demo; and
@@ -38,6 +40,40 @@ impl Service {
         let models = Models::new(first, others, default, settings.vision);
         let models = models.map(|model| self.metrics.metered(model));
         Ok(models.with_embedding(settings.embedding))
+    }
+
+    /// Asks providers whether they take the keys of models, so that the operator learns of a wrong one before
+    /// somebody is left without an answer.
+    pub async fn check_model_keys(&self) {
+        let Ok(settings) = self.configured().models() else {
+            return;
+        };
+        if self.agent.only_model.is_some() {
+            return;
+        }
+        let checked = check_keys(&settings, |name| std::env::var(name).ok()).await;
+        let mut refused = BTreeMap::new();
+        for CheckedKey {
+            model,
+            refused: error,
+        } in checked
+        {
+            if let Some(error) = error {
+                tracing::warn!(
+                    model,
+                    %error,
+                    "a model's key is refused: it will not answer until it has another, on the page under Models or in callgate.toml"
+                );
+                refused.insert(model, error.to_string());
+            }
+        }
+        *self.agent.refused_keys.lock() = refused;
+        self.live().announce(&News::Models {});
+    }
+
+    /// What its provider says against the key of a model.
+    pub(crate) fn refused_key(&self, model: &str) -> Option<String> {
+        self.agent.refused_keys.lock().get(model).cloned()
     }
 
     pub(crate) fn source_of_model(&self, id: &str) -> &'static str {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use callgate_service::{EventListener, request::Event};
 
 use crate::{
-    commands::send::show_parts,
+    commands::send::{looked_after, show_parts},
     show::{self, Colour, paint},
 };
 
@@ -100,6 +100,9 @@ impl Screen {
                 state.end();
                 if report.stop == Some(TurnStop::Cancelled) {
                     state.aside("[stopped]");
+                }
+                if let Some(failure) = &report.failure {
+                    state.aside(&format!("[{}]", looked_after(failure)));
                 }
             }
         }
