@@ -60,7 +60,7 @@ pub struct Arguments {
 
 #[derive(Clone, Debug, Args)]
 pub struct Common {
-    /// Where everything is kept [default: ./callgate-data]
+    /// Where everything is kept [default: ./callgate-data, else that of your running server]
     #[arg(
         long,
         global = true,

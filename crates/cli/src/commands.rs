@@ -40,16 +40,20 @@ use callgate_service::{
 };
 
 use crate::{
-    args::{Arguments, Command, Common, OnBehalf},
+    args::{Arguments, Command, Common, OnBehalf, PluginCommand, SessionCommand},
     connect::{self, Purpose},
     failure::Failure,
-    logs, show,
+    logs, running, show,
 };
 
-const DATA: &str = "./callgate-data";
-
 pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let Arguments { common, command } = arguments;
+    let Arguments {
+        mut common,
+        command,
+    } = arguments;
+    if common.data.is_none() && is_for_any_folder(&command) {
+        common.data = Some(running::find(common.json)?);
+    }
     match command {
         Command::Serve(serve) => serve::perform(&common, serve).await,
         Command::Chat(chat) => chat::perform(&common, chat).await,
@@ -84,6 +88,19 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Does it ask a server of this user's, wherever that was started? The others make a directory their own, or need none.
+fn is_for_any_folder(command: &Command) -> bool {
+    match command {
+        Command::Serve(_) | Command::Demo(_) | Command::Verify(_) | Command::Restore(_) => false,
+        Command::Plugin(plugin) => !matches!(
+            plugin.command,
+            PluginCommand::Check(_) | PluginCommand::Test(_) | PluginCommand::New(_)
+        ),
+        Command::Session(session) => !matches!(session.command, SessionCommand::Replay(_)),
+        _ => true,
+    }
+}
+
 impl Common {
     /// As scripts read it, or as people do.
     fn show<T: Serialize + ?Sized>(&self, response: &T, in_words: impl FnOnce(&T)) {
@@ -94,10 +111,8 @@ impl Common {
         }
     }
 
-    /// Whole: the sandbox is started elsewhere and would look from there.
     fn data(&self) -> PathBuf {
-        let data = self.data.clone().unwrap_or_else(|| PathBuf::from(DATA));
-        std::path::absolute(&data).unwrap_or(data)
+        self.data.clone().map_or_else(running::here, running::whole)
     }
 
     fn settings(&self) -> Result<Settings, Failure> {

@@ -7,6 +7,7 @@ mod connect;
 mod failure;
 mod logs;
 mod plugins;
+mod running;
 mod show;
 
 use std::process::ExitCode;

@@ -16,6 +16,7 @@ use crate::{
     args::{Common, Serve},
     connect::{self, Purpose},
     failure::Failure,
+    running,
     show::{self, Colour, paint},
 };
 
@@ -69,6 +70,8 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     tasks.spawn(catch_up(service.clone(), stopped.clone()));
     tasks.spawn(follow_config(service.clone(), stopped));
     warm(&service);
+    check_keys(&service);
+    let _found = running::register(&settings.data);
     let announce = async {
         if common.json {
             show::json(&json!({
@@ -255,6 +258,12 @@ fn warm(service: &Service) {
             tracing::warn!(%error, "the sandbox cannot start");
         }
     });
+}
+
+/// A wrong key is told of before somebody asks. Nobody waits for it.
+fn check_keys(service: &Service) {
+    let service = service.clone();
+    tokio::spawn(async move { service.check_model_keys().await });
 }
 
 fn show_ready(ready: &StartupNotice, settings: &Settings) {

@@ -149,6 +149,7 @@ impl Scene {
         command
             .args(arguments)
             .env("CALLGATE_LOG", "off")
+            .env("XDG_RUNTIME_DIR", self.home.path())
             .current_dir(self.home.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
