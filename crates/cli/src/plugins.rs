@@ -61,6 +61,7 @@ fn given(
             flavour,
             worker,
             options: Map::new(),
+            kept: None,
         },
         survey,
         notes,

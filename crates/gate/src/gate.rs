@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     error::InvalidMethod,
     observe::Observer,
-    registry::{Entry, Registry},
+    registry::{Entry, Registry, SharedName},
     rulebook::{Rulebook, asking},
     values::Confirmer,
 };
@@ -200,6 +200,17 @@ impl Gate {
     /// How many methods there are.
     pub fn count(&self) -> usize {
         self.read(Registry::count)
+    }
+
+    /// Where several methods have the same name it means the one that is chosen here by its full name,
+    /// `origin/name`; otherwise origins decide.
+    pub fn set_preferred(&self, chosen: impl IntoIterator<Item = String>) {
+        self.write(|registry| registry.choose(chosen.into_iter().collect()));
+    }
+
+    /// Names that several methods have as their own, sorted.
+    pub fn shared_names(&self) -> Vec<SharedName> {
+        self.read(Registry::shared_names)
     }
 
     /// The names of all methods of `origin`, sorted.

@@ -32,6 +32,7 @@ pub use error::{CallError, InvalidMethod};
 pub use gate::{Gate, GatePolicy, WeakGate};
 pub use observe::{CallStatus, CompletedCall};
 pub use python::text as python_text;
+pub use registry::SharedName;
 pub use signature::{signature, stub};
 pub use values::Confirmer;
 pub use written::recorded_arguments;

@@ -2,7 +2,7 @@
 //! precedence; nothing here decides who may call.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},
 };
 
@@ -97,13 +97,32 @@ enum Spelling {
     Alias,
 }
 
-type Precedence = (Spelling, Origin, String);
+/// Of those that are spelled alike one that the operator chose comes first.
+type Precedence = (Spelling, Chosen, Origin, String);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Chosen {
+    ByOperator,
+    ByOrigin,
+}
+
+/// A name that several methods have as their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedName {
+    pub name: String,
+    /// What the bare name means, in full.
+    pub means: String,
+    /// Those that are behind it, in full.
+    pub behind: Vec<String>,
+}
 
 #[derive(Default)]
 pub(crate) struct Registry {
     /// In order, so that no message need sort what it may call.
     /// Invariant: no candidate map is empty, and its first candidate is what the name means.
     names: BTreeMap<String, BTreeMap<Precedence, Arc<Entry>>>,
+    /// Full names of methods that come first by their bare names.
+    chosen: BTreeSet<String>,
 }
 
 impl Registry {
@@ -113,9 +132,40 @@ impl Registry {
         let replaced = self.remove(&entry.full_name);
         for (name, spelling) in entry.spellings() {
             let candidates = self.names.entry(name.to_owned()).or_default();
-            candidates.insert(precedence(spelling, &entry), entry.clone());
+            candidates.insert(precedence(spelling, &entry, &self.chosen), entry.clone());
         }
         replaced
+    }
+
+    /// These, by their full names, come first by their bare names, and no others.
+    pub(crate) fn choose(&mut self, chosen: BTreeSet<String>) {
+        let names = std::mem::take(&mut self.names);
+        self.chosen = chosen;
+        for (name, candidates) in names {
+            let entries = candidates.into_iter();
+            let ordered = entries
+                .map(|((spelling, ..), entry)| (precedence(spelling, &entry, &self.chosen), entry));
+            let ordered = ordered.collect();
+            self.names.insert(name, ordered);
+        }
+    }
+
+    /// Names that several methods have as their own, sorted.
+    pub(crate) fn shared_names(&self) -> Vec<SharedName> {
+        let of_several = |(name, candidates): (&String, &BTreeMap<Precedence, Arc<Entry>>)| {
+            let bare = candidates
+                .iter()
+                .filter(|((spelling, ..), _)| *spelling == Spelling::Bare);
+            let mut full = bare.map(|(_, entry)| entry.full_name.clone());
+            let means = full.next()?;
+            let behind: Vec<String> = full.collect();
+            (!behind.is_empty()).then(|| SharedName {
+                name: name.clone(),
+                means,
+                behind,
+            })
+        };
+        self.names.iter().filter_map(of_several).collect()
     }
 
     /// Removes the method of this full name.
@@ -126,7 +176,7 @@ impl Registry {
         }
         for (name, spelling) in entry.spellings() {
             if let Some(candidates) = self.names.get_mut(name) {
-                candidates.remove(&precedence(spelling, &entry));
+                candidates.remove(&precedence(spelling, &entry, &self.chosen));
                 if candidates.is_empty() {
                     self.names.remove(name);
                 }
@@ -145,7 +195,7 @@ impl Registry {
     pub(crate) fn names_of(&self, origin: &Origin) -> Vec<String> {
         let named = self.names.iter().filter(|(_, candidates)| {
             let mut keys = candidates.keys();
-            keys.any(|(spelling, of, _)| of == origin && *spelling == Spelling::Bare)
+            keys.any(|(spelling, _, of, _)| of == origin && *spelling == Spelling::Bare)
         });
         named.map(|(name, _)| name.clone()).collect()
     }
@@ -154,7 +204,7 @@ impl Registry {
     pub(crate) fn remove_origin(&mut self, origin: &Origin) -> usize {
         let mut removed = 0;
         self.names.retain(|_, candidates| {
-            candidates.retain(|(spelling, of, _), _| {
+            candidates.retain(|(spelling, _, of, _), _| {
                 removed += usize::from(of == origin && *spelling == Spelling::Bare);
                 of != origin
             });
@@ -209,7 +259,11 @@ impl Registry {
     }
 }
 
-fn precedence(spelling: Spelling, entry: &Entry) -> Precedence {
+fn precedence(spelling: Spelling, entry: &Entry, chosen: &BTreeSet<String>) -> Precedence {
     let info = entry.info();
-    (spelling, info.origin.clone(), info.name.clone())
+    let first = match chosen.contains(&entry.full_name) {
+        true => Chosen::ByOperator,
+        false => Chosen::ByOrigin,
+    };
+    (spelling, first, info.origin.clone(), info.name.clone())
 }

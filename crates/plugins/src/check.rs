@@ -26,6 +26,9 @@ pub struct CheckReport {
     pub traceback: Option<String>,
     /// `file:line: text`.
     pub warnings: Vec<String>,
+    /// Names of its methods that others have too, and which of them is meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shadows: Vec<String>,
     /// What would be still better.
     pub hints: Vec<String>,
     pub id: Option<String>,
@@ -63,6 +66,7 @@ impl CheckReport {
             hint: None,
             traceback: None,
             warnings,
+            shadows: Vec::new(),
             hints: survey.hints.clone(),
             id: None,
             name: survey.name.clone(),

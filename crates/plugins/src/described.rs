@@ -130,6 +130,10 @@ impl Inner {
     }
 
     pub(crate) fn remember(&self, source: &Source, loaded: &LoadedPlugin) {
+        if source.kept.is_some() {
+            // Its files are those of another version.
+            return;
+        }
         let python = self.python_of(&source.worker);
         self.described.keep(source, &python, &self.library, loaded);
     }
@@ -158,7 +162,7 @@ fn stamp(source: &Source, python: &Path, library: &Path) -> String {
     ])
 }
 
-fn hash(pieces: &[&str]) -> String {
+pub(crate) fn hash(pieces: &[&str]) -> String {
     let mut hash = Sha256::new();
     for piece in pieces {
         hash.update(piece.len().to_le_bytes());

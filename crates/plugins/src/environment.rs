@@ -16,6 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use callgate_contract::Cancel;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,8 @@ pub struct Environments {
     near: NearAddresses,
     /// Nothing runs behind a wall: the operator's choice.
     unwalled: bool,
+    /// What is under way ends with it.
+    pub(crate) cancel: Option<Cancel>,
 }
 
 /// Where a plugin's worker runs.
@@ -81,6 +84,15 @@ impl Environments {
             from_source: false,
             near: NearAddresses::default(),
             unwalled: false,
+            cancel: None,
+        }
+    }
+
+    /// Whatever is done here ends when somebody no longer wants it.
+    pub fn until(self, cancel: Cancel) -> Self {
+        Environments {
+            cancel: Some(cancel),
+            ..self
         }
     }
 
@@ -228,7 +240,7 @@ impl Environments {
             .command
             .args(["-m", "venv", "--without-pip", "--clear"])
             .arg(&environment);
-        process::run(making.command, say)
+        process::run(making.command, say, self.cancel.as_ref())
     }
 
     fn install(
@@ -263,6 +275,7 @@ impl Environments {
                     for package in packages {
                         match run(std::slice::from_ref(package)) {
                             Ok(()) => stamp.requirements.push(package.clone()),
+                            Err(error @ InstallError::Cancelled) => return Err(error),
                             Err(error) => notes.push(error.to_string()),
                         }
                     }

@@ -9,11 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use callgate_contract::Cancel;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::{
     environment::{Environments, InstallError, ProgressFn, is_requirement},
+    kept::KeptCode,
     survey::{Survey, survey},
 };
 
@@ -78,6 +80,7 @@ const PREVIOUS: &str = ".previous";
 #[derive(Clone, Debug)]
 pub struct Library {
     folder: PathBuf,
+    kept: KeptCode,
     environments: Environments,
 }
 
@@ -85,7 +88,16 @@ impl Library {
     pub fn new(data: &Path, environments: Environments) -> Self {
         Library {
             folder: data.join("plugins"),
+            kept: KeptCode::new(data),
             environments,
+        }
+    }
+
+    /// What is installed by the one that is returned ends when somebody no longer wants it.
+    pub fn until(&self, cancel: Cancel) -> Self {
+        Library {
+            environments: self.environments.clone().until(cancel),
+            ..self.clone()
         }
     }
 
@@ -166,6 +178,10 @@ impl Library {
             enabled: true,
             id: None,
         };
+        let cancel = self.environments.cancel.as_ref();
+        if cancel.is_some_and(Cancel::is_cancelled) {
+            return Err(InstallError::Cancelled);
+        }
         let previous = self.get(&name).ok();
         self.place(&staged, &staging.path().join(PREVIOUS), &name)?;
         self.write(&installed)?;
@@ -197,6 +213,9 @@ impl Library {
             }
             _ => {}
         }
+        self.kept
+            .forget(&code)
+            .map_err(|error| InstallError::files(&code, error))?;
         if installed.worker != installed.flavour {
             self.environments.remove(&installed.worker)?;
         }

@@ -16,6 +16,7 @@ mod frame;
 mod host;
 mod identity;
 pub mod install;
+pub mod kept;
 mod link;
 mod listener;
 mod live;

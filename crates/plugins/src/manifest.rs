@@ -19,7 +19,7 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// One that cannot be read is as good as none, and the operator is told.
     pub(crate) fn of(source: &Source) -> Self {
-        let text = match std::fs::read_to_string(source.path.join(NAME)) {
+        let text = match std::fs::read_to_string(source.code().join(NAME)) {
             Ok(text) => text,
             Err(_) => return Manifest::default(),
         };

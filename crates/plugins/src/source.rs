@@ -17,6 +17,8 @@ pub struct Source {
     pub worker: String,
     /// Given to the flavour as they are.
     pub options: Map<String, Json>,
+    /// Where its code is read from, of a plugin whose files load no longer: as they were when they did.
+    pub kept: Option<PathBuf>,
 }
 
 impl Source {
@@ -28,7 +30,13 @@ impl Source {
             flavour: flavour.to_owned(),
             worker: flavour.to_owned(),
             options: Map::new(),
+            kept: None,
         })
+    }
+
+    /// Where its code is read from.
+    pub fn code(&self) -> &Path {
+        self.kept.as_deref().unwrap_or(&self.path)
     }
 
     /// The name of its folder or file, which is also that of its data folder.

@@ -1,13 +1,18 @@
-//! [`Jobs`]: work that takes a while, with what it says meanwhile. Jobs are of this start of the
-//! server; what they did is not.
+//! [`Jobs`]: work that takes a while, with what it says meanwhile and how far it is. Whoever may begin one may cancel
+//! it. Jobs are of this start of the server; what they did is not.
+
+mod progress;
 
 use std::{collections::VecDeque, sync::Arc};
 
+use callgate_contract::Cancel;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+pub use progress::{JobPhase, JobProgress};
 
 use crate::{JobNews, Live, News, ServiceError, operations::InstallResult};
 
@@ -32,6 +37,7 @@ pub enum JobState {
     Running,
     Done,
     Failed,
+    Cancelled,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +46,7 @@ pub struct Job {
     pub kind: JobKind,
     pub title: String,
     pub state: JobState,
+    pub progress: JobProgress,
     /// What it said, the newest last.
     pub lines: VecDeque<String>,
     pub result: Option<InstallResult>,
@@ -60,7 +67,7 @@ pub struct JobError {
 #[derive(Clone)]
 pub struct Jobs {
     /// A mutex held for a look: jobs speak from any thread.
-    jobs: Arc<Mutex<VecDeque<Job>>>,
+    jobs: Arc<Mutex<VecDeque<(Job, Cancel)>>>,
     live: Arc<Live>,
 }
 
@@ -74,11 +81,22 @@ impl Jobs {
 
     /// The newest first.
     pub fn list(&self) -> Vec<Job> {
-        self.jobs.lock().iter().rev().cloned().collect()
+        let jobs = self.jobs.lock();
+        jobs.iter().rev().map(|(job, _)| job.clone()).collect()
     }
 
     pub fn get(&self, id: &str) -> Option<Job> {
-        self.jobs.lock().iter().find(|job| job.id == id).cloned()
+        let jobs = self.jobs.lock();
+        let mut jobs = jobs.iter().map(|(job, _)| job);
+        jobs.find(|job| job.id == id).cloned()
+    }
+
+    /// Nobody wants it any more. It ends soon, unless it is over or too far; `None` if there is no such job.
+    pub fn cancel(&self, id: &str) -> Option<Job> {
+        let jobs = self.jobs.lock();
+        let (job, cancel) = jobs.iter().find(|(job, _)| job.id == id)?;
+        cancel.cancel();
+        Some(job.clone())
     }
 
     /// Begins a job; it goes on when whoever asked has left.
@@ -86,7 +104,7 @@ impl Jobs {
         &self,
         kind: JobKind,
         title: String,
-        work: impl FnOnce(Arc<ProgressFn>) -> Working,
+        work: impl FnOnce(Arc<ProgressFn>, Cancel) -> Working,
     ) -> Job
     where
         Working: Future<Output = Result<InstallResult, ServiceError>> + Send + 'static,
@@ -96,16 +114,19 @@ impl Jobs {
             kind,
             title,
             state: JobState::Running,
+            progress: JobProgress::default(),
             lines: VecDeque::new(),
             result: None,
             error: None,
             started_at: Timestamp::now(),
             ended_at: None,
         };
-        self.remember(job.clone());
-        self.tell(&job.id, job.state, None);
+        let cancel = Cancel::new();
+        self.remember(job.clone(), cancel.clone());
+        self.tell(&job, None);
         let (jobs, id) = (self.clone(), job.id.clone());
-        let working = work(Arc::new(move |line: &str| jobs.say(&id, line)));
+        let say = move |line: &str| jobs.say(&id, line);
+        let working = work(Arc::new(say), cancel);
         let (jobs, id) = (self.clone(), job.id.clone());
         tokio::spawn(async move {
             let broken = |_| {
@@ -118,10 +139,10 @@ impl Jobs {
         job
     }
 
-    fn remember(&self, job: Job) {
+    fn remember(&self, job: Job, cancel: Cancel) {
         let mut jobs = self.jobs.lock();
-        jobs.push_back(job);
-        let ended = |job: &Job| job.state != JobState::Running;
+        jobs.push_back((job, cancel));
+        let ended = |(job, _): &(Job, Cancel)| job.state != JobState::Running;
         if jobs.len() > JOBS
             && let Some(oldest) = jobs.iter().position(ended)
         {
@@ -134,19 +155,25 @@ impl Jobs {
         if line.is_empty() {
             return;
         }
-        self.change(id, Some(line), |job| {
+        self.change(id, |job, _| {
+            if job.progress.hear(line) {
+                // It counts: only how far it is has changed.
+                return None;
+            }
             job.lines.push_back(line.to_owned());
             if job.lines.len() > LINES {
                 job.lines.pop_front();
             }
+            Some(line)
         });
     }
 
     fn end(&self, id: &str, result: Result<InstallResult, ServiceError>) {
-        self.change(id, None, |job| {
+        self.change(id, |job, cancel| {
             job.ended_at = Some(Timestamp::now());
             job.state = match result {
                 Ok(_) => JobState::Done,
+                Err(_) if cancel.is_cancelled() => JobState::Cancelled,
                 Err(_) => JobState::Failed,
             };
             match result {
@@ -158,26 +185,29 @@ impl Jobs {
                     });
                 }
             }
+            None
         });
     }
 
-    /// Tells of it after it can be read.
-    fn change(&self, id: &str, line: Option<&str>, change: impl FnOnce(&mut Job)) {
-        let state = {
+    /// Tells of it after it can be read, with the line that `change` gives.
+    fn change<'a>(&self, id: &str, change: impl FnOnce(&mut Job, &Cancel) -> Option<&'a str>) {
+        let (job, line) = {
             let mut jobs = self.jobs.lock();
-            let Some(job) = jobs.iter_mut().find(|job| job.id == id) else {
+            let Some((job, cancel)) = jobs.iter_mut().find(|(job, _)| job.id == id) else {
                 return;
             };
-            change(job);
-            job.state
+            let line = change(job, cancel);
+            (job.clone(), line)
         };
-        self.tell(id, state, line);
+        self.tell(&job, line);
     }
 
-    fn tell(&self, id: &str, state: JobState, line: Option<&str>) {
+    fn tell(&self, job: &Job, line: Option<&str>) {
         self.live.announce(&News::Job(JobNews {
-            id: id.to_owned(),
-            state,
+            id: job.id.clone(),
+            state: job.state,
+            title: job.title.clone(),
+            progress: job.progress.clone(),
             line: line.map(str::to_owned),
         }));
     }

@@ -37,7 +37,7 @@ pub use clock::keep_time;
 pub use doctor::examine;
 pub use entry::{Entry, Surface, entries};
 pub use error::{ErrorCode, Hint, Listing, ServiceError};
-pub use jobs::{Job, JobError, JobKind, JobState};
+pub use jobs::{Job, JobError, JobKind, JobPhase, JobProgress, JobState};
 pub(crate) use jobs::{Jobs, ProgressFn};
 pub use live::{
     AnyEvent, Event, EventEnvelope, EventFilter, EventListener, EventSubscription, JobNews, Live,

@@ -56,7 +56,7 @@ pub use conversations::{
 pub use costs::ReportCost;
 pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
 pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
-pub use jobs::{GetJob, ListJobs};
+pub use jobs::{CancelJob, GetJob, ListJobs};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use limits::{AddLimit, LimitView, ListLimits, RemoveLimit};
 pub use logs::ListLogs;
@@ -194,6 +194,7 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ListPluginLogs>(),
     NamedOperation::of::<InstallPlugin>(),
     NamedOperation::of::<CreatePlugin>(),
+    NamedOperation::of::<CancelJob>(),
     NamedOperation::of::<ListJobs>(),
     NamedOperation::of::<GetJob>(),
 ];

@@ -28,7 +28,7 @@ export interface Happening {
     message?: { session: string; parts: Part[] };
     approval?: Approval;
     run?: RunNews;
-    job?: { id: string; state: Job["state"]; line: string | null };
+    job?: { id: string; state: Job["state"]; progress: Job["progress"]; line: string | null };
     log?: LogLine;
     /** Something changed there: read again. */
     clients?: object;

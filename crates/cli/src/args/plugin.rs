@@ -39,6 +39,13 @@ pub enum PluginCommand {
         /// All of them if left out
         name: Option<String>,
     },
+    /// What the server installs now, and has installed since it began
+    Jobs,
+    /// End an installation that is under way; nothing has changed then
+    Cancel {
+        /// As `callgate plugin jobs` shows it
+        id: String,
+    },
     Config(ConfigPlugin),
 }
 

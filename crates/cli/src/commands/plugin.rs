@@ -4,6 +4,7 @@
 mod check;
 mod config;
 mod install;
+mod jobs;
 mod new;
 mod test;
 mod workshop;
@@ -26,6 +27,8 @@ pub async fn perform(common: &Common, plugin: Plugin) -> Result<ExitCode, Failur
         PluginCommand::Enable { name } => install::enable(common, &name, true).await,
         PluginCommand::Disable { name } => install::enable(common, &name, false).await,
         PluginCommand::Reload { name } => install::reload(common, name).await,
+        PluginCommand::Jobs => jobs::list(common).await,
+        PluginCommand::Cancel { id } => jobs::cancel(common, id).await,
         PluginCommand::Config(config) => config::perform(common, config).await,
     }
 }

@@ -67,7 +67,7 @@ fn goes_on(scene: &Scene, code: &str) {
         version(scene, "broken", code, "COUNT = 1 / 0\n"),
         version(scene, "three", code, "COUNT = 20\n"),
     ];
-    let _server = Server::start(scene);
+    let server = Server::start(scene);
     let install = |index: usize| {
         let version: &str = &versions[index];
         scene.callgate(&["plugin", "install", version, "--replace", "--json"])
@@ -107,10 +107,24 @@ fn goes_on(scene: &Scene, code: &str) {
     let failed = scene.callgate(&["plugin", "reload", "dice"]);
     assert_eq!(failed.code, Some(1));
     let error = listed_error();
+    let error = error.as_str().unwrap();
     assert!(
-        error.as_str().unwrap().contains("ZeroDivisionError"),
+        error.contains("ZeroDivisionError") && error.contains("the version before goes on"),
         "{error}"
     );
+    let listed = scene.callgate(&["plugin", "list"]).succeeded();
+    assert!(
+        listed.stderr.contains("sides.py\", line 1"),
+        "the traceback: {}{}",
+        listed.stdout,
+        listed.stderr
+    );
+    rolls("100");
+    // So it does after a restart.
+    drop(server);
+    let _server = Server::start(scene);
+    rolls("100");
+    assert!(listed_error().is_string());
     std::fs::write(&sides, "COUNT = 4\n").unwrap();
     scene.callgate(&["plugin", "reload", "dice"]).succeeded();
     rolls("4");

@@ -30,6 +30,8 @@ pub enum InstallError {
     Exists(String),
     #[error("there is no plugin '{0}'")]
     Unknown(String),
+    #[error("it was cancelled; nothing has changed")]
+    Cancelled,
 }
 
 impl InstallError {
@@ -63,6 +65,7 @@ impl InstallError {
                 "give a folder, a .py file, a .zip file or the URL of a git repository"
             }
             InstallError::Exists(_) => "have it replaced, or choose another name",
+            InstallError::Cancelled => "begin it again whenever you like",
             InstallError::Unknown(_) => "look at the list of what is installed",
         }
     }

@@ -40,7 +40,7 @@ impl Install<'_> {
         }
         command.arg("--").args(self.packages);
         say(&format!("installing {}", self.packages.join(" ")));
-        let ended = process::heard(command, say)?;
+        let ended = process::heard(command, say, self.environments.cancel.as_ref())?;
         ended.map_err(|words| self.failed(words))
     }
 

@@ -3,18 +3,25 @@
 
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Read},
+    io::{self, BufRead, BufReader, Read},
+    os::unix::process::CommandExt,
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     thread,
+    time::Duration,
 };
 
+use callgate_contract::Cancel;
 use parking_lot::Mutex;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::InstallError;
 
 /// Told what happens at the moment, a line at a time.
 pub type ProgressFn<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// Between two looks at whether a program has ended, or is to.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Lines of a program's last words that are worth repeating.
 const LAST_WORDS: usize = 12;
@@ -29,10 +36,14 @@ pub(crate) fn command(program: &Path) -> Command {
     command
 }
 
-/// Runs it to its end.
-pub(crate) fn run(command: Command, say: ProgressFn<'_>) -> Result<(), InstallError> {
+/// Runs it to its end, or until somebody does not want it any more.
+pub(crate) fn run(
+    command: Command,
+    say: ProgressFn<'_>,
+    cancel: Option<&Cancel>,
+) -> Result<(), InstallError> {
     let program = name(&command);
-    match heard(command, say)? {
+    match heard(command, say, cancel)? {
         Ok(()) => Ok(()),
         Err(words) => Err(InstallError::Failed { program, words }),
     }
@@ -55,23 +66,32 @@ pub(crate) fn output(mut command: Command) -> Result<String, InstallError> {
     }
 }
 
-/// Runs it to its end; its last words if it fails.
+/// Runs it to its end, or until somebody does not want it any more; its last words if it fails.
 pub(crate) fn heard(
     mut command: Command,
     say: ProgressFn<'_>,
+    cancel: Option<&Cancel>,
 ) -> Result<Result<(), String>, InstallError> {
     let broken = |program: String| move |source| InstallError::Start { program, source };
     let program = name(&command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if cancel.is_some() {
+        // It ends with all that it has started.
+        command.process_group(0);
+    }
     let mut child = command.spawn().map_err(broken(program.clone()))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     // A mutex, since each stream has a thread: neither of two full pipes can stop the program.
     let words = Mutex::new(VecDeque::new());
-    thread::scope(|scope| {
+    let status = thread::scope(|scope| {
         scope.spawn(|| listen(stderr, &words, say));
-        listen(stdout, &words, say);
+        scope.spawn(|| listen(stdout, &words, say));
+        ended(&mut child, cancel)
     });
-    let status = child.wait().map_err(broken(program))?;
+    let status = status.map_err(broken(program))?;
+    if cancel.is_some_and(Cancel::is_cancelled) {
+        return Err(InstallError::Cancelled);
+    }
     let words = words.into_inner();
     Ok(if status.success() {
         Ok(())
@@ -80,9 +100,29 @@ pub(crate) fn heard(
     })
 }
 
+/// How it ended, by itself or since it is to.
+fn ended(child: &mut Child, cancel: Option<&Cancel>) -> io::Result<ExitStatus> {
+    let Some(cancel) = cancel else {
+        return child.wait();
+    };
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if cancel.is_cancelled() {
+            let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+            // One that has just ended cannot be told, nor need it.
+            let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+            return child.wait();
+        }
+        thread::sleep(LOOK);
+    }
+}
+
 fn listen(stream: Option<impl Read>, words: &Mutex<VecDeque<String>>, say: ProgressFn<'_>) {
     let Some(stream) = stream else { return };
-    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+    let mut stream = BufReader::new(stream);
+    while let Some(line) = next_line(&mut stream) {
         let line = String::from_utf8_lossy(&line).trim().to_owned();
         if line.is_empty() || line.starts_with("[notice]") {
             continue;
@@ -92,6 +132,25 @@ fn listen(stream: Option<impl Read>, words: &Mutex<VecDeque<String>>, say: Progr
         words.push_back(line);
         if words.len() > LAST_WORDS {
             words.pop_front();
+        }
+    }
+}
+
+/// Up to the end of a line, or to where a program begins to paint over it.
+fn next_line(stream: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        let found = stream.fill_buf().ok()?;
+        if found.is_empty() {
+            return (!line.is_empty()).then_some(line);
+        }
+        let end = found.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let taken = end.unwrap_or(found.len());
+        line.extend(found.iter().take(taken));
+        let used = taken + usize::from(end.is_some());
+        stream.consume(used);
+        if end.is_some() {
+            return Some(line);
         }
     }
 }

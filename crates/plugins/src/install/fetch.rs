@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use callgate_contract::Cancel;
+
 use crate::environment::{
     Environments, InstallError, ProgressFn,
     process::{command, output, run},
@@ -99,7 +101,10 @@ impl Origin {
                 say(&format!("unpacking {}", path.display()));
                 environments.script("unpack", &[path, folder]).map(|_| None)
             }
-            Origin::Git { url, commit } => clone(url, commit.as_deref(), folder, say).map(Some),
+            Origin::Git { url, commit } => {
+                let cancel = environments.cancel.as_ref();
+                clone(url, commit.as_deref(), folder, say, cancel).map(Some)
+            }
         }
     }
 }
@@ -151,7 +156,9 @@ fn clone(
     commit: Option<&str>,
     folder: &Path,
     say: ProgressFn<'_>,
+    cancel: Option<&Cancel>,
 ) -> Result<String, InstallError> {
+    let run = |command, say| run(command, say, cancel);
     let git = |arguments: &[&str]| {
         let mut git = command(Path::new("git"));
         git.arg("-C")
@@ -189,6 +196,7 @@ fn clone(
     );
     let found = match (fetched, commit) {
         (Ok(()), _) => "FETCH_HEAD",
+        (Err(error @ InstallError::Cancelled), _) => return Err(error),
         // Not every server gives a commit that is not the end of a branch, nor a short one.
         (Err(_), Some(commit)) => {
             let all = ["fetch", "--progress", "--", url, "+refs/*:refs/callgate/*"];

@@ -96,7 +96,7 @@ impl Inner {
         let data = self.data_of(&source.name());
         std::fs::create_dir_all(&data)?;
         // Compat(nekro): plugins keep files in their own folder.
-        Ok([data, source.path.clone()])
+        Ok([data, source.code().to_owned()])
     }
 
     /// The modules that code in the sandbox finds besides the standard library.

@@ -123,7 +123,7 @@ impl Worker {
         let plugins = self.plugins.upgrade();
         match &result {
             Ok(loaded) => {
-                running.live.knows(&loaded.id, source.path.clone());
+                running.live.knows(&loaded.id, source.code().to_owned());
                 let id = loaded.id.clone();
                 self.state.lock().failed.remove(&id);
                 if let Some(plugins) = plugins {
@@ -165,12 +165,15 @@ impl Worker {
         };
         let plugins = self.plugins.upgrade().ok_or_else(gone)?;
         let name = source.name();
-        running.live.knows(&name, source.path.clone());
+        running.live.knows(&name, source.code().to_owned());
         let text = |text: &str| Value::Str(text.to_owned());
         let data = plugins.data_of(&name).display().to_string();
         let options = json::from_json(Json::Object(source.options.clone()));
         let arguments = vec![
-            ("path".to_owned(), text(&source.path.display().to_string())),
+            (
+                "path".to_owned(),
+                text(&source.code().display().to_string()),
+            ),
             ("id".to_owned(), Value::Null),
             ("data".to_owned(), text(&data)),
             (

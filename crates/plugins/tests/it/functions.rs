@@ -12,6 +12,7 @@ async fn load(scene: &Scene) -> Result<LoadedPlugin, WorkerError> {
         flavour: "native".to_owned(),
         worker: "native".to_owned(),
         options: Map::from_iter([("functions".to_owned(), json!(true))]),
+        kept: None,
     };
     let [(_, result)] = scene.plugins.load(vec![source]).await.try_into().unwrap();
     result

@@ -67,6 +67,7 @@ impl Scene {
             flavour: "probe.flavour".to_owned(),
             worker: "probe".to_owned(),
             options: Map::new(),
+            kept: None,
         }
     }
 

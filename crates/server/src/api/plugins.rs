@@ -5,8 +5,8 @@ use axum::{Extension, Json as Body, extract::State};
 use callgate_service::{
     Capability, Job, Requester,
     operations::{
-        CreatePlugin, GetJob, GetPlugin, GetPluginConfig, InstallPlugin, ListJobs, ListPluginLogs,
-        ListPlugins, ReloadPlugin, RemovePlugin, SetPluginConfig, SwitchPlugin,
+        CancelJob, CreatePlugin, GetJob, GetPlugin, GetPluginConfig, InstallPlugin, ListJobs,
+        ListPluginLogs, ListPlugins, ReloadPlugin, RemovePlugin, SetPluginConfig, SwitchPlugin,
     },
 };
 use schemars::JsonSchema;
@@ -69,6 +69,7 @@ pub(super) fn routes(routes: &mut Routes) {
     );
     routes.operation::<ListJobs>(Get, "/api/jobs", "Jobs, the newest first");
     routes.operation::<GetJob>(Get, "/api/jobs/{id}", "One job");
+    routes.operation::<CancelJob>(Post, "/api/jobs/{id}/cancel", "End a job");
 }
 
 /// A way to a plugin's pages.

@@ -14,6 +14,7 @@ pub struct Plugins {
     pub local_addresses: Vec<String>,
     pub unwalled: bool,
     pub memory_mb: NonZero<u32>,
+    pub prefer: Vec<String>,
 }
 
 impl Default for Plugins {
@@ -24,6 +25,7 @@ impl Default for Plugins {
             local_addresses: Vec::new(),
             unwalled: false,
             memory_mb: count(8_192),
+            prefer: Vec::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ use callgate_contract::SessionKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{JobState, LogLine, operations::ApprovalView};
+use crate::{JobProgress, JobState, LogLine, operations::ApprovalView};
 
 /// What a reader can choose to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,8 @@ pub enum News {
 pub struct JobNews {
     pub id: String,
     pub state: JobState,
+    pub title: String,
+    pub progress: JobProgress,
     pub line: Option<String>,
 }
 

@@ -43,9 +43,38 @@ impl Operation for GetJob {
         service: &Service,
         _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        service.jobs().get(&self.id).ok_or_else(|| {
-            let hint = "jobs are forgotten when the server ends";
-            ServiceError::not_found(format!("no job {}", self.id), hint)
-        })
+        service
+            .jobs()
+            .get(&self.id)
+            .ok_or_else(|| unknown(&self.id))
     }
+}
+
+/// It ends soon, and leaves everything as it was; one that is over, or too far, is left alone.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CancelJob {
+    pub id: String,
+}
+
+impl Operation for CancelJob {
+    type Response = Job;
+    const NAME: &'static str = "jobs.cancel";
+    const CAPABILITY: Capability = Capability::Plugins;
+
+    async fn execute(
+        self,
+        service: &Service,
+        _: &Requester,
+    ) -> Result<Self::Response, ServiceError> {
+        service
+            .jobs()
+            .cancel(&self.id)
+            .ok_or_else(|| unknown(&self.id))
+    }
+}
+
+fn unknown(id: &str) -> ServiceError {
+    let hint = "jobs are forgotten when the server ends";
+    ServiceError::not_found(format!("no job {id}"), hint)
 }

@@ -17,12 +17,13 @@ use crate::{
 };
 
 /// Used at once when they change, unlike most.
-const LIVE: [&str; 5] = [
+const LIVE: [&str; 6] = [
     "approval.ask",
     "approval.known_values",
     "models.default",
     "models.vision",
     "models.embedding",
+    "plugins.prefer",
 ];
 /// The same of all in a section.
 const LIVE_SECTIONS: [&str; 6] = ["agent", "answer", "budget", "journal", "keep", "pace"];

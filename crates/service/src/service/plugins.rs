@@ -7,10 +7,12 @@ use std::{
     time::Duration,
 };
 
+use callgate_gate::SharedName;
 use callgate_plugins::{
     LoadedPlugin, Plugin, PluginOptions, Plugins, Source,
     check::CheckReport,
     install::{InstalledPlugin, Library},
+    kept::KeptCode,
     survey::{Survey, survey},
     watch::FileSnapshot,
 };
@@ -31,6 +33,7 @@ const FUNCTIONS: &str = "functions";
 pub(super) struct PluginHost {
     pub(super) plugins: Plugins,
     library: Library,
+    kept: KeptCode,
     /// The folder of the operator's functions.
     functions: PathBuf,
     given: Vec<GivenPlugin>,
@@ -91,6 +94,7 @@ impl PluginHost {
         Ok(PluginHost {
             plugins: Plugins::open(gate, store, options).map_err(broken)?,
             library: Library::new(&settings.data, environments),
+            kept: KeptCode::new(&settings.data),
             functions: settings.data.join(FUNCTIONS),
             given: settings.given.clone(),
             loaded: OnceCell::new(),
@@ -105,6 +109,7 @@ impl PluginHost {
             flavour: "native".to_owned(),
             worker: "native".to_owned(),
             options: Map::from_iter([(FUNCTIONS.to_owned(), json!(true))]),
+            kept: None,
         }
     }
 
@@ -126,15 +131,18 @@ impl PluginHost {
             flavour: installed.flavour.clone(),
             worker: installed.worker.clone(),
             options: Map::new(),
+            kept: None,
         }
     }
 }
 
 /// When plugins are loaded: now, whatever is known of them, or when one of them is needed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum LoadPolicy {
     Now,
     Later,
+    /// Now, to see whether they load: no earlier version stands in.
+    Tried,
 }
 
 fn unread(source: Source) -> GivenPlugin {
@@ -210,7 +218,7 @@ impl Service {
 
     /// Only what the command was given, and nothing that is installed.
     pub async fn load_given(&self) -> Vec<CheckReport> {
-        self.load(self.plugin_host.given.clone(), LoadPolicy::Now)
+        self.load(self.plugin_host.given.clone(), LoadPolicy::Tried)
             .await
     }
 
@@ -221,7 +229,7 @@ impl Service {
         self.wire_for_plugins().await;
         let sources = given.iter().map(|given| given.source.clone()).collect();
         let mut results = match need {
-            LoadPolicy::Now => self.plugin_host.plugins.load(sources).await,
+            LoadPolicy::Now | LoadPolicy::Tried => self.plugin_host.plugins.load(sources).await,
             LoadPolicy::Later => self.plugin_host.plugins.adopt(sources).await,
         };
         let mut reports = Vec::new();
@@ -233,11 +241,65 @@ impl Service {
                 continue;
             };
             let notes = given.notes.clone();
-            let report = CheckReport::new(&given.survey, result.as_ref(), notes, self.provided());
+            let mut report =
+                CheckReport::new(&given.survey, result.as_ref(), notes, self.provided());
+            if need != LoadPolicy::Tried {
+                self.keep_going(&given.source, &mut report, result.is_ok())
+                    .await;
+            }
             self.note(&given, &report);
+            // Not kept: what others are called may change.
+            report.shadows = self.shadows_of(report.id.as_deref().unwrap_or_default());
             reports.push(report);
         }
         reports
+    }
+
+    /// Keeps the code of what has loaded, and goes on with what was kept of that which has not.
+    async fn keep_going(&self, source: &Source, report: &mut CheckReport, is_loaded: bool) {
+        let kept = self.plugin_host.kept.clone();
+        if is_loaded {
+            let source = source.clone();
+            let keeping = tokio::task::spawn_blocking(move || kept.keep(&source));
+            if let Ok(Err(error)) = keeping.await {
+                tracing::debug!(plugin = report.name, %error, "a plugin's code is not kept");
+            }
+            return;
+        }
+        let Some(code) = kept.before(source) else {
+            return;
+        };
+        let before = Source {
+            kept: Some(code),
+            ..source.clone()
+        };
+        let loaded = self.plugin_host.plugins.load(vec![before]).await;
+        if loaded.iter().any(|(_, result)| result.is_ok())
+            && let Some(error) = &mut report.error
+        {
+            error.push_str("; the version before goes on");
+        }
+    }
+
+    /// Names of a plugin's methods that others have too, in words.
+    pub(crate) fn shadows_of(&self, plugin: &str) -> Vec<String> {
+        let mut told = Vec::new();
+        for SharedName {
+            name,
+            means,
+            behind,
+        } in self.gate().shared_names()
+        {
+            let own = format!("plugin:{plugin}/{name}");
+            if means == own {
+                told.extend(behind.iter().map(|other| {
+                    format!("{name} means this plugin's method and not {other}; plugins.prefer = [\"{other}\"] gives the name back")
+                }));
+            } else if behind.contains(&own) {
+                told.push(format!("{name} means {means} and not this plugin's method; plugins.prefer = [\"{own}\"] gives it the name"));
+            }
+        }
+        told
     }
 
     fn note(&self, given: &GivenPlugin, report: &CheckReport) {
@@ -381,6 +443,9 @@ fn tell(report: &CheckReport) {
             hint,
             "a plugin does not load: {error}\n{traceback}"
         );
+    }
+    for shadow in &report.shadows {
+        tracing::warn!(plugin, path, "{shadow}");
     }
     if plugin == FUNCTIONS {
         for warning in &report.warnings {

@@ -150,4 +150,11 @@ export const build = {
   "methods.failed": "{count} error|{count} errors",
   "methods.notHere": "Only plugins can call it.",
   "methods.asCode": "called from code in the sandbox, as the AI does",
+  "jobs.phase.fetching": "Fetching",
+  "jobs.phase.packages": "Installing packages",
+  "jobs.phase.loading": "Loading",
+  "jobs.packages": "{count} package|{count} packages",
+  "jobs.packagesOf": "{done} of {total} packages",
+  "jobs.running": "{count} install in progress|{count} installs in progress",
+  "plugins.job.cancelled": "cancelled",
 };

@@ -150,4 +150,11 @@ export const build: Record<keyof typeof import("../en/build").build, string> = {
   "methods.failed": "エラー {count} 件",
   "methods.notHere": "呼び出せるのはプラグインだけです。",
   "methods.asCode": "AI と同じく、サンドボックスのコードから呼び出します",
+  "jobs.phase.fetching": "取得中",
+  "jobs.phase.packages": "パッケージをインストール中",
+  "jobs.phase.loading": "読み込み中",
+  "jobs.packages": "{count} 個のパッケージ",
+  "jobs.packagesOf": "{total} 個中 {done} 個のパッケージ",
+  "jobs.running": "{count} 件のインストールを実行中",
+  "plugins.job.cancelled": "キャンセル済み",
 };

@@ -150,4 +150,11 @@ export const build: Record<keyof typeof import("../en/build").build, string> = {
   "methods.failed": "{count} 次错误",
   "methods.notHere": "只有插件可以调用。",
   "methods.asCode": "从沙盒中的代码调用，与 AI 的方式相同",
+  "jobs.phase.fetching": "正在获取",
+  "jobs.phase.packages": "正在安装依赖包",
+  "jobs.phase.loading": "正在加载",
+  "jobs.packages": "{count} 个包",
+  "jobs.packagesOf": "{done} / {total} 个包",
+  "jobs.running": "{count} 个安装正在进行",
+  "plugins.job.cancelled": "已取消",
 };

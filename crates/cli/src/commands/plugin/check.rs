@@ -116,7 +116,7 @@ fn show_report(report: &CheckReport) {
     let commands = report.commands.iter().filter_map(|it| it["name"].as_str());
     show_names("commands", commands.collect());
     show_names("hooks", report.hooks.iter().map(String::as_str).collect());
-    for warning in &report.warnings {
+    for warning in report.shadows.iter().chain(&report.warnings) {
         show::line(&format!(
             "  {} {warning}",
             paint(Colour::Yellow, "warning:")

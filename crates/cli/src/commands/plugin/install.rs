@@ -1,23 +1,22 @@
 //! Installing, listing, removing, enabling and reloading plugins of a data directory.
 
-use std::{collections::BTreeMap, process::ExitCode};
+use std::{collections::BTreeMap, path::Path, process::ExitCode};
 
 use callgate_plugins::{
     environment::Environments,
     install::{InstallOptions, Installation, InstalledPlugin, Library},
-    survey::Survey,
 };
 use callgate_sandbox::Wall;
 use serde_json::json;
 
 use super::{
     check::{exit_code, show_reports},
-    workshop,
+    jobs, workshop,
 };
 use callgate_server::control::call_running;
 use callgate_service::{
     Settings,
-    operations::{ListPlugins, Page, PluginView, ReloadPlugins},
+    operations::{InstallResult, ListPlugins, Page, PluginError, PluginView, ReloadPlugins},
 };
 
 use crate::{
@@ -31,36 +30,56 @@ use crate::{
 pub async fn list(common: &Common) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
     let installed = library(&settings)?.list();
-    let errors = errors_told(&settings).await?;
+    let views = views_told(&settings).await?;
+    let errors: BTreeMap<&String, &PluginError> = views
+        .iter()
+        .filter_map(|view| Some((view.folder.as_ref()?, view.error.as_ref()?)))
+        .collect();
     let unwalled = unwalled(&settings);
+    let told = |plugin: &InstalledPlugin| errors.get(&plugin.name);
     let error_of = |plugin: &InstalledPlugin| {
-        errors
-            .get(&plugin.name)
-            .cloned()
-            .or_else(|| unwalled.clone())
+        let error = told(plugin).map(|error| error.message.clone());
+        error.or_else(|| unwalled.clone())
     };
     if common.json {
         let shown = installed.iter().map(|plugin| {
             let mut shown = json!(plugin);
             shown["error"] = json!(error_of(plugin));
+            let view = views
+                .iter()
+                .find(|it| it.folder.as_ref() == Some(&plugin.name));
+            shown["shadows"] = json!(view.map_or(&[][..], |view| &view.shadows));
+            shown["traceback"] = json!(told(plugin).and_then(|error| error.traceback.as_ref()));
             shown
         });
         show::json(&shown.collect());
         return Ok(ExitCode::SUCCESS);
     }
+    let tracebacks: Vec<(String, String)> = installed
+        .iter()
+        .filter_map(|plugin| Some((plugin.name.clone(), told(plugin)?.traceback.clone()?)))
+        .collect();
     let errors = installed.iter().map(error_of).collect::<Vec<_>>();
     let rows = installed.into_iter().zip(errors);
     let rows: Vec<Vec<String>> = rows.map(|(plugin, error)| row(plugin, error)).collect();
     show::data(&show::table(&rows));
+    for view in views.iter().filter(|view| !view.shadows.is_empty()) {
+        show::line(&format!("{}:", view.id));
+        show_shadows(&view.shadows);
+    }
+    for (name, traceback) in tracebacks {
+        show::note(&format!("{name}:"));
+        show_traceback(&traceback);
+    }
     if rows.is_empty() {
         show::note("no plugins; `callgate plugin new NAME` or `callgate plugin install SOURCE`");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// By the name of its folder, why each plugin that did not load did not, where a server runs.
-async fn errors_told(settings: &Settings) -> Result<BTreeMap<String, String>, Failure> {
-    let mut errors = BTreeMap::new();
+/// What a server knows of its plugins, where one runs.
+async fn views_told(settings: &Settings) -> Result<Vec<PluginView>, Failure> {
+    let mut views = Vec::new();
     let mut page = Page::default();
     loop {
         let list = ListPlugins {
@@ -68,13 +87,12 @@ async fn errors_told(settings: &Settings) -> Result<BTreeMap<String, String>, Fa
             page: page.clone(),
         };
         let Some(list) = call_running(&settings.data, &list).await? else {
-            return Ok(errors);
+            return Ok(views);
         };
-        let failed = |it: PluginView| Some((it.folder?, it.error?.message));
-        errors.extend(list.items.into_iter().filter_map(failed));
+        views.extend(list.items);
         page.cursor = list.next;
         if page.cursor.is_none() {
-            return Ok(errors);
+            return Ok(views);
         }
     }
 }
@@ -113,6 +131,17 @@ pub async fn perform(common: &Common, install: InstallPlugin) -> Result<ExitCode
     let Some(source) = install.source.filter(|_| !install.base) else {
         return base(common, library.environments().clone()).await;
     };
+    let source = absolute(source);
+    let begin = callgate_service::operations::InstallPlugin {
+        source: source.clone(),
+        name: install.name.clone(),
+        replace: install.replace,
+        with: install.with.clone(),
+    };
+    if let Some(begun) = call_running(&settings.data, &begin).await? {
+        let result = jobs::follow(&settings, begun).await?;
+        return show_result(common, &library, result);
+    }
     let options = InstallOptions {
         name: install.name,
         replace: install.replace,
@@ -127,29 +156,14 @@ pub async fn perform(common: &Common, install: InstallPlugin) -> Result<ExitCode
         found,
         previous,
     } = with_spinner("installing", working).await??;
-    let name = &installed.name;
-    let taken_over = tell_owner(common, Some(name.clone())).await;
-    if let (Err(failure), Some(previous)) = (&taken_over, previous) {
-        library.restore(previous)?;
-        tell_owner(common, Some(name.clone())).await?;
-        return Err(Failure::new(
-            format!(
-                "the new {name} is not used: {}; the one before is back",
-                failure.error
-            ),
-            &failure.hint,
-        ));
-    }
-    taken_over.map_err(|failure| {
-        Failure::new(
-            format!("{name} is installed, but {}", failure.error),
-            &failure.hint,
-        )
-    })?;
+    // Nobody serves it: it is loaded when somebody does.
+    drop(previous);
     if common.json {
         show::json(&json!(installed))
     } else {
-        show_installed(&installed, &found)
+        let needs = found.needs.iter();
+        let needs = needs.map(|need| format!("{} ({})", need.what, need.place));
+        show_installed(&installed, &needs.collect::<Vec<_>>());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -171,17 +185,62 @@ async fn base(common: &Common, environments: Environments) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_installed(installed: &InstalledPlugin, found: &Survey) {
+/// Names that several methods have.
+fn show_shadows(shadows: &[String]) {
+    for shadow in shadows {
+        show::line(&format!("  {} {shadow}", paint(Colour::Yellow, "warning:")));
+    }
+}
+
+/// What came of an installation by the server.
+fn show_result(
+    common: &Common,
+    library: &Library,
+    result: InstallResult,
+) -> Result<ExitCode, Failure> {
+    let installed = library.get(&result.folder)?;
+    if let Some(error) = result.error {
+        if let Some(traceback) = error.traceback.as_deref().filter(|_| !common.json) {
+            show_traceback(traceback);
+        }
+        let name = &installed.name;
+        return Err(Failure::new(
+            format!(
+                "{name} is installed, but {name} does not load: {}",
+                error.message
+            ),
+            error
+                .hint
+                .as_deref()
+                .unwrap_or("`callgate plugin check` shows where it fails"),
+        ));
+    }
+    if common.json {
+        show::json(&json!(installed))
+    } else {
+        show_installed(&installed, &result.needs);
+        show_shadows(&result.shadows);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// As the server, which was started elsewhere, finds it.
+fn absolute(source: String) -> String {
+    let path = Path::new(&source);
+    match path.exists().then(|| std::path::absolute(path)) {
+        Some(Ok(whole)) => whole.display().to_string(),
+        _ => source,
+    }
+}
+
+fn show_installed(installed: &InstalledPlugin, needs: &[String]) {
     let name = paint(Colour::Bold, &installed.name);
     show::line(&format!("installed {name} ({})", installed.flavour));
     if installed.worker != installed.flavour {
         show::line("  it has an environment and a worker of its own");
     }
-    for need in &found.needs {
-        show::line(&format!(
-            "  needs {}: not configured ({})",
-            need.what, need.place
-        ));
+    for need in needs {
+        show::line(&format!("  needs {need}: not configured"));
     }
 }
 
@@ -213,18 +272,29 @@ pub async fn reload(common: &Common, name: Option<String>) -> Result<ExitCode, F
 }
 
 /// A running callgate takes it over at once; without one there is nobody to tell. An error if what
-/// was to be loaded does not load.
-async fn tell_owner(common: &Common, name: Option<String>) -> Result<(), Failure> {
+/// was to be loaded does not load; else which of its names others have too.
+async fn tell_owner(common: &Common, name: Option<String>) -> Result<Vec<String>, Failure> {
     let reports = workshop::call_owner(common, ReloadPlugins { name }).await?;
-    let Some(report) = reports.into_iter().flatten().find(|report| !report.ok) else {
-        return Ok(());
+    let reports = reports.unwrap_or_default();
+    let Some(report) = reports.iter().find(|report| !report.ok) else {
+        return Ok(reports.into_iter().flat_map(|it| it.shadows).collect());
     };
     let error = report.error.as_deref().unwrap_or("no reason was given");
+    if let Some(traceback) = report.traceback.as_deref().filter(|_| !common.json) {
+        show_traceback(traceback);
+    }
     let hint = report.hint.as_deref();
     Err(Failure::new(
         format!("{} does not load: {error}", report.name),
         hint.unwrap_or("`callgate plugin check` shows where it fails"),
     ))
+}
+
+/// Where it failed, for its author.
+fn show_traceback(traceback: &str) {
+    for line in traceback.trim_end().lines() {
+        show::note(&format!("  {line}"));
+    }
 }
 
 fn said(common: &Common, plugin: &InstalledPlugin, what: &str) -> Result<ExitCode, Failure> {

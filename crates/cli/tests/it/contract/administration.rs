@@ -182,6 +182,9 @@ fn plugins(site: &mut Site) {
     assert_eq!(job["state"], "done", "{job}");
     site.get("/api/jobs", &[]);
     site.fail("GET", "/api/jobs/{id}", &["nothing"], no_body());
+    let id = job["id"].as_str().unwrap();
+    site.post("/api/jobs/{id}/cancel", &[id], json!({}));
+    site.fail("POST", "/api/jobs/{id}/cancel", &["nothing"], no_body());
 
     site.get("/api/plugins", &[]);
     site.get("/api/plugins?session=web:FriendMessage:ann", &[]);

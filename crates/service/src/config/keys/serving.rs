@@ -269,6 +269,14 @@ pub(super) const SERVING: &[Key] = &[
                   plugins.",
     },
     Key {
+        name: "plugins.prefer",
+        shape: Shape::Names,
+        default: "[]",
+        meaning: "Methods that their names mean where others are called the same, such as `builtin/recall` \
+                  or `plugin:notes/recall`. Otherwise a plugin's method comes before a built-in one; \
+                  the other is still called by its full name.",
+    },
+    Key {
         name: "plugins.folders",
         shape: Shape::Names,
         default: "[]",

@@ -3,11 +3,12 @@
 
 use std::{io, path::Path, sync::Arc};
 
+use callgate_contract::Cancel;
 use callgate_plugins::install::{InstallOptions, Installation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::PluginState;
+use super::{PluginError, PluginState};
 use crate::{
     Capability, Job, JobKind, News, Operation, ProgressFn, Requester, Service, ServiceError,
     plugins::skeleton,
@@ -87,7 +88,15 @@ impl Operation for CreatePlugin {
 pub struct InstallResult {
     /// Its id.
     pub plugin: String,
+    /// The name it is installed under.
+    pub folder: String,
     pub state: PluginState,
+    /// Why it does not load, of one that stays all the same, to be mended.
+    pub error: Option<PluginError>,
+    /// Names of its methods that others have too, and which of them is meant.
+    pub shadows: Vec<String>,
+    /// What it needs and is not configured.
+    pub needs: Vec<String>,
 }
 
 enum PluginSource {
@@ -151,8 +160,8 @@ impl Service {
         options: InstallOptions,
     ) -> Job {
         let service = self.clone();
-        self.jobs().begin(kind, title, |say| async move {
-            let installed = service.install_plugin(source, options, say).await;
+        self.jobs().begin(kind, title, |say, cancel| async move {
+            let installed = service.install_plugin(source, options, say, cancel).await;
             service.live().announce(&News::Plugins {});
             installed
         })
@@ -163,8 +172,9 @@ impl Service {
         source: PluginSource,
         options: InstallOptions,
         say: Arc<ProgressFn>,
+        cancel: Cancel,
     ) -> Result<InstallResult, ServiceError> {
-        let (library, told) = (self.library().clone(), say.clone());
+        let (library, told) = (self.library().until(cancel), say.clone());
         let installing = tokio::task::spawn_blocking(move || {
             // Kept until it is copied.
             let folder = tempfile::tempdir().map_err(not_taken)?;
@@ -198,7 +208,11 @@ impl Service {
         }
         Ok(InstallResult {
             plugin: view.id,
+            folder: name.clone(),
             state: view.state,
+            error: view.error,
+            shadows: view.shadows,
+            needs: view.needs,
         })
     }
 }

@@ -48,6 +48,8 @@ pub struct PluginView {
     pub commands: Vec<PluginCommand>,
     pub hooks: Vec<String>,
     pub warnings: Vec<String>,
+    /// Names of its methods that others have too, and which of them is meant.
+    pub shadows: Vec<String>,
     /// What it needs and is not configured.
     pub needs: Vec<String>,
     pub has_config: bool,
@@ -187,6 +189,7 @@ impl Service {
             commands: commands(loaded),
             hooks: loaded.hooks.clone(),
             warnings,
+            shadows: self.shadows_of(&loaded.id),
             needs: survey.map_or_else(Vec::new, |survey| needs(survey, self.provided())),
             has_config: has_config(loaded.config.as_ref()),
             web: has_routes(loaded).then(|| format!("/plugins/{}/", loaded.id)),
@@ -333,6 +336,7 @@ fn absent(name: &str, report: Option<CheckReport>) -> PluginView {
         commands: Vec::new(),
         hooks: Vec::new(),
         warnings: report.map(|it| it.warnings).unwrap_or_default(),
+        shadows: Vec::new(),
         needs: Vec::new(),
         has_config: false,
         web: None,
