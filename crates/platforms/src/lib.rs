@@ -3,12 +3,14 @@
 
 mod action;
 mod arrivals;
+mod listening;
 mod onebot;
 mod plain;
 mod platform;
 mod settings;
 mod split;
 mod status;
+mod telegram;
 
 pub use self::{
     action::{ActionHarm, ActionParameter, PlatformAction},
@@ -16,4 +18,5 @@ pub use self::{
     platform::{Account, ActionError, Event, EventKind, Host, MediaSource, NotStored, Platform},
     settings::PlatformSettings,
     status::{AccountStatus, PlatformStatus},
+    telegram::{Telegram, TelegramSettings, WebhookSettings},
 };

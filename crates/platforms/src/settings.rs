@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{Host, OneBot, OneBotSettings, Platform, PlatformAction};
+use crate::{Host, OneBot, OneBotSettings, Platform, PlatformAction, Telegram, TelegramSettings};
 
 #[derive(Clone)]
 pub enum PlatformSettings {
     OneBot(OneBotSettings),
+    Telegram(TelegramSettings),
 }
 
 impl PlatformSettings {
@@ -14,6 +15,7 @@ impl PlatformSettings {
     pub fn connect(self, host: Arc<dyn Host>) -> Result<Arc<dyn Platform>, String> {
         Ok(match self {
             PlatformSettings::OneBot(settings) => Arc::new(OneBot::new(settings, host)?),
+            PlatformSettings::Telegram(settings) => Arc::new(Telegram::new(settings, host)?),
         })
     }
 
@@ -21,6 +23,7 @@ impl PlatformSettings {
     pub fn actions(&self) -> &'static [PlatformAction] {
         match self {
             PlatformSettings::OneBot(_) => OneBot::ACTIONS,
+            PlatformSettings::Telegram(_) => Telegram::ACTIONS,
         }
     }
 }

@@ -12,21 +12,30 @@ const WORD: &[&str] = &[" ", "，", ", ", "、"];
 
 /// `longest` counts characters.
 pub(crate) fn split(text: &str, longest: usize) -> Vec<String> {
-    let longest = longest.max(1);
+    split_by(text, longest, |_| 1)
+}
+
+/// `longest` counts whatever `length` says of a character.
+pub(crate) fn split_by(text: &str, longest: usize, length: fn(char) -> usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_end();
-    while rest.chars().count() > longest {
-        let end = rest
-            .char_indices()
-            .nth(longest)
-            .map_or(rest.len(), |(at, _)| at);
-        let (window, _) = rest.split_at(end);
+    while let Some(window) = first_part(rest, longest, length) {
         let (piece, _) = rest.split_at(cut(window));
         push(&mut pieces, piece);
         rest = rest.get(piece.len()..).unwrap_or_default();
     }
     push(&mut pieces, rest);
     pieces
+}
+
+/// As much of it as may be in one piece, with one character at least; `None` if that is all.
+fn first_part(text: &str, longest: usize, length: fn(char) -> usize) -> Option<&str> {
+    let mut used = 0;
+    let too_far = text.char_indices().find(|(at, c)| {
+        used += length(*c);
+        used > longest && *at > 0
+    });
+    too_far.map(|(end, _)| text.split_at(end).0)
 }
 
 /// A cut in the first quarter would leave a scrap.

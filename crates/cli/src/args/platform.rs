@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 
 use super::word;
 
-/// Chats that Callgate is connected to: QQ and whatever else speaks OneBot v11
+/// Chats that Callgate is connected to: Telegram, QQ and whatever else speaks OneBot v11
 ///
 /// [[platform]] in callgate.toml says the same; docs/platforms.md shows how each is connected.
 #[derive(Debug, Args)]
@@ -22,7 +22,8 @@ pub enum PlatformCommand {
     #[command(after_help = "\
 Examples:
   callgate platform add qq --kind onebot --listen 127.0.0.1:6199 --token SECRET
-  callgate platform add qq --kind onebot --url ws://127.0.0.1:3001 --token-env QQ_TOKEN")]
+  callgate platform add qq --kind onebot --url ws://127.0.0.1:3001 --token-env QQ_TOKEN
+  callgate platform add tg --kind telegram --token 123456:ABC-DEF1234ghIkl")]
     Add(Box<NewPlatformArguments>),
     /// Wait until a bot is connected, for ten seconds at most
     Test {
@@ -40,15 +41,18 @@ Examples:
 pub struct NewPlatformArguments {
     /// What its chats are called by: qq in qq:GroupMessage:123
     pub id: String,
-    /// onebot
+    /// onebot, telegram
     #[arg(long, value_parser = word::<PlatformKind>)]
     pub kind: PlatformKind,
     /// Where the platform's program connects to us
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
-    /// Where we connect: ws://..., or http://... for actions alone
+    /// Where we connect: ws://..., or http://... for actions alone; of Telegram where it posts updates to
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+    /// A Telegram Bot API server of your own
+    #[arg(long, value_name = "URL")]
+    pub api_url: Option<String>,
     /// What both sides show each other
     #[arg(long)]
     pub token: Option<String>,
@@ -76,6 +80,7 @@ impl NewPlatformArguments {
             kind: self.kind,
             listen: self.listen,
             url: self.url,
+            api_url: self.api_url,
             token: self.token,
             token_env: self.token_env,
             secret: self.secret,

@@ -2,84 +2,38 @@
 //! as POST requests. A browser is never let in: a page on this machine's screen could otherwise speak as a
 //! bot. With a token whoever shows it may come from anywhere; without, only from this machine.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
-use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     body::Incoming,
     header::{AUTHORIZATION, CONNECTION, HOST, ORIGIN, UPGRADE},
-    service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use serde_json::Value as Json;
 use sha1::Sha1;
 use subtle::ConstantTimeEq;
-use tokio::net::TcpListener;
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{handshake::derive_accept_key, protocol::Role},
 };
 
 use super::{OneBotSettings, Shared};
+use crate::listening::{self, Answer, says};
 
-const HEADERS: Duration = Duration::from_secs(10);
 /// Of an event; pictures inside it are base64.
 const LARGEST_EVENT: usize = 32 << 20;
 
-type Answer = Response<Full<Bytes>>;
-
-/// Serves until it is dropped; an address that is taken is tried again.
+/// Serves until it is dropped.
 pub(super) async fn listen(shared: &Arc<Shared>, address: &str) -> Infallible {
-    loop {
-        match TcpListener::bind(address).await {
-            Ok(listener) => {
-                let address = listener.local_addr().ok();
-                shared.arrivals.listening(address.map(|it| it.to_string()));
-                accept(shared, listener).await;
-            }
-            Err(error) => shared
-                .arrivals
-                .failed(&format!("cannot listen on {address}: {error}")),
-        }
-        tokio::time::sleep(Duration::from_secs(5)).await;
-    }
-}
-
-async fn accept(shared: &Arc<Shared>, listener: TcpListener) {
-    let mut connections = tokio::task::JoinSet::new();
-    loop {
-        while connections.try_join_next().is_some() {}
-        let (stream, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Too few descriptors: later there may be more.
-                shared
-                    .arrivals
-                    .failed(&format!("cannot accept a connection: {error}"));
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                continue;
-            }
-        };
-        let shared = shared.clone();
-        // A task for each connection; all end with the set, when the platform is switched off.
-        connections.spawn(async move {
-            let service = service_fn(|request| {
-                let shared = shared.clone();
-                async move { Ok::<_, Infallible>(answer(&shared, request, peer).await) }
-            });
-            let served = hyper::server::conn::http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEADERS)
-                .serve_connection(TokioIo::new(stream), service)
-                .with_upgrades();
-            if let Err(error) = served.await {
-                tracing::debug!(%peer, %error, "OneBot connection ended");
-            }
-        });
-    }
+    let own = shared.clone();
+    let answering = move |request, peer| {
+        let shared = own.clone();
+        async move { answer(&shared, request, peer).await }
+    };
+    listening::listen(&shared.arrivals, address, answering).await
 }
 
 async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, peer: SocketAddr) -> Answer {
@@ -246,10 +200,4 @@ fn is_signed(body: &[u8], secret: &str, signature: Option<&str>) -> bool {
             .as_bytes()
             .ct_eq(signature.to_ascii_lowercase().as_bytes()),
     )
-}
-
-fn says(status: StatusCode, text: impl Into<Bytes>) -> Answer {
-    let mut answer = Response::new(Full::new(text.into()));
-    *answer.status_mut() = status;
-    answer
 }

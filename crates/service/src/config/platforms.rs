@@ -2,6 +2,7 @@
 //! named there; it is never shown.
 
 mod onebot;
+mod telegram;
 
 use callgate_contract::SessionKey;
 use callgate_platforms::PlatformSettings;
@@ -17,12 +18,15 @@ const HINT: &str = "docs/platforms.md shows how platforms are written down";
 pub enum PlatformKind {
     /// OneBot v11, as NapCat and Lagrange speak it.
     Onebot,
+    /// Telegram, by its Bot API.
+    Telegram,
 }
 
 impl PlatformKind {
     pub fn name(self) -> &'static str {
         match self {
             PlatformKind::Onebot => "onebot",
+            PlatformKind::Telegram => "telegram",
         }
     }
 }
@@ -37,10 +41,15 @@ pub struct PlatformEntry {
     /// The address at which the platform's program connects to us, such as `127.0.0.1:6199`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
-    /// Where we connect: `ws://…`, or `http://…` for actions alone.
+    /// OneBot: where we connect, `ws://…`, or `http://…` for actions alone. Telegram: where it posts
+    /// updates to, `https://…`; without one they are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What both sides show each other. It is never shown to anybody else.
+    /// Telegram: the address of a Bot API server of your own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_url: Option<String>,
+    /// What both sides show each other; of Telegram, what @BotFather gave you. It is never shown to anybody
+    /// else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// The variable that holds the token.
@@ -106,6 +115,7 @@ impl PlatformEntry {
         }
         let settings = match self.kind {
             PlatformKind::Onebot => PlatformSettings::OneBot(self.onebot()?),
+            PlatformKind::Telegram => PlatformSettings::Telegram(self.telegram()?),
         };
         let names = settings.actions().iter().map(|action| action.name);
         let names: Vec<&str> = names.collect();
@@ -119,6 +129,14 @@ impl PlatformEntry {
                 names.join(", ")
             )),
             None => Ok(settings),
+        }
+    }
+
+    /// The address that we connect to.
+    pub(crate) fn connects_to(&self) -> Option<String> {
+        match self.settings() {
+            Ok(PlatformSettings::Telegram(settings)) => Some(settings.api_url),
+            _ => self.url.clone(),
         }
     }
 
@@ -167,13 +185,16 @@ impl PlatformEntry {
         PlatformEntry {
             token: None,
             secret: None,
-            url: self.url.as_ref().map(|url| {
-                let url = url.split('?').next().unwrap_or_default();
-                url.to_owned()
-            }),
+            url: self.url.as_deref().map(without_query),
+            api_url: self.api_url.as_deref().map(without_query),
             ..self.clone()
         }
     }
+}
+
+/// Some write a token into it.
+fn without_query(url: &str) -> String {
+    url.split('?').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -212,6 +233,32 @@ mod tests {
             (
                 "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\noffer = ['set_group_bam']",
                 "choose of set_group_ban, ",
+            ),
+            ("id = 'tg'\nkind = 'telegram'", "@BotFather"),
+            (
+                "id = 'tg'\nkind = 'telegram'\ntoken = 'shh'",
+                "looks like 123456:",
+            ),
+            (
+                "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\nlisten = '127.0.0.1:1'",
+                "give it both",
+            ),
+            (
+                "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\nlisten = '127.0.0.1:1'\n\
+                 url = 'http://h'",
+                "begins with https://",
+            ),
+            (
+                "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\napi_url = 'h:8081'",
+                "api_url begins with",
+            ),
+            (
+                "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\naccount = '2'",
+                "is of the account 1",
+            ),
+            (
+                "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\nsecret = 'two words'",
+                "letters, digits",
             ),
         ] {
             let entry: PlatformEntry = toml::from_str(text).unwrap();

@@ -27,8 +27,8 @@ async fn look_at(entry: &PlatformEntry) -> Check {
         return Check::fail(&name, error);
     }
     let mut found = Vec::new();
-    if let Some(url) = &entry.url {
-        let place = address(url);
+    if let Some(url) = entry.connects_to() {
+        let place = address(&url);
         if !answers(&place).await {
             return Check::warn(&name, format!("nobody answers at {place}"), HINT);
         }

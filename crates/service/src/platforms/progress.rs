@@ -90,6 +90,10 @@ async fn show(
                 Ok(Ok(())) => {}
             }
             let now = written.borrow_and_update().clone();
+            // A draft of an answer that is out already would stay behind it.
+            if written.has_changed().is_err() {
+                return;
+            }
             if !now.is_code && !now.text.trim().is_empty() {
                 platform.draft(&session, &now.text).await;
                 sleep(DRAFT).await;
