@@ -9,7 +9,7 @@ use futures_util::{
     future::{BoxFuture, Shared as SharedFuture},
 };
 use serde_json::{Map, Value as Json, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{
     Shared,
@@ -45,10 +45,15 @@ pub(super) async fn poll(shared: &Arc<Shared>) -> Infallible {
     loop {
         reader.move_on(shared).await;
         let waits = reader.taken.is_empty() && reader.open.is_none();
+        let asked_at = Instant::now();
         match ask(shared, if waits { HOLD } else { 0 }).await {
             Ok(updates) => {
                 shared.reached();
                 pause = FIRST_PAUSE;
+                if waits && updates.is_empty() && asked_at.elapsed() < LOOK {
+                    // A server that does not hold requests open.
+                    sleep(LOOK).await;
+                }
                 reader.take(shared, updates).await;
             }
             Err(error) => {

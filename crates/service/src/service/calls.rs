@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Arguments, Caller, Cancel, Grant, JournalId, Onlooker, Role, Surface, json as value_json,
+    Arguments, Caller, Cancel, Grant, JournalId, Onlooker, Role, SessionKey, Surface,
+    json as value_json,
 };
 use callgate_gate::CallError;
 use callgate_store::{KeyHandle, RunStart};
@@ -45,6 +46,7 @@ impl Service {
         let _ends = key.map(|key| key.at_end(move || cancel.cancel()));
         let made = self.make(&caller, &request.name, arguments).await?;
         drop(held);
+        self.deliver_to_chat(&caller.session);
         if matches!(made, Err(CallError::ApprovalPending { .. }))
             && let Some(continued) = self.continue_answered(id).await
             && let ContinuedReport::Call(result) = continued?
@@ -52,6 +54,17 @@ impl Service {
             return Ok(result);
         }
         Ok(made?)
+    }
+
+    /// What a call has queued for a chat goes out now: no turn is under way there that would see to it.
+    fn deliver_to_chat(&self, session: &SessionKey) {
+        if self.platforms().of(session.platform()).is_some()
+            && let Some(agent) = self.running_agent().cloned()
+        {
+            let session = session.clone();
+            // A task: whoever calls does not wait for the platform.
+            tokio::spawn(async move { agent.deliver(&session).await });
+        }
     }
 
     /// At the terminal nothing else goes on: what is still on its way is waited for, unless the method
