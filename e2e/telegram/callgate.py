@@ -10,7 +10,7 @@ from onebot.process import free_port
 
 _SETTINGS = """
 [models]
-default = "script:{script}"
+default = "{model}"
 
 [agent]
 debounce_ms = 0
@@ -28,7 +28,8 @@ api_url = "{api_url}"
 class Callgate(OfOneBot):
     """How it is started, ended and asked is the same for all platforms."""
 
-    def __init__(self, binary: str, folder: Path, token: str, *, webhook: bool = False, more: str = "", way: str = ""):
+    def __init__(self, binary: str, folder: Path, token: str, *, webhook: bool = False, more: str = "", way: str = "",
+                 model: str = ""):  # fmt: skip
         self.binary = binary
         self.folder = folder
         self.token = token
@@ -38,6 +39,7 @@ class Callgate(OfOneBot):
         self.port = free_port()
         self._process = None
         self._more = more
+        self._model = model or f"script:{self.script}"
         self._plugin: list[str] = []
         self._way = way
         if webhook:
@@ -57,7 +59,7 @@ class Callgate(OfOneBot):
     async def start(self, api_url: str = "", crash_at: str = "") -> None:
         if api_url:
             settings = _SETTINGS.format(
-                script=self.script, token=self.token, api_url=api_url, way=self._way, more=self._more
+                model=self._model, token=self.token, api_url=api_url, way=self._way, more=self._more
             )
             (self.data / "callgate.toml").write_text(settings)
         ours = {name: value for name, value in os.environ.items() if not name.startswith("CALLGATE_")}

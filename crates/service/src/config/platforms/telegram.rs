@@ -56,7 +56,8 @@ impl PlatformEntry {
                 return Err(reason.to_owned());
             }
         };
-        if !url.starts_with("https://") && !(has_own_server && url.starts_with("http://")) {
+        let is_taken = url.starts_with("https://") || has_own_server && url.starts_with("http://");
+        if !is_taken {
             return Err("url begins with https://".to_owned());
         }
         if listen.parse::<SocketAddr>().is_err() {
