@@ -210,6 +210,8 @@ class Leaving(Chats):
                     await instance.command("persona", "set", "speaker", "--mode", "tools", "--prompt", "Speak.")
                     await self.world.say("/persona speaker")
                     await self.answers(ANN, 1)
+                    # Right after a message nothing is shown.
+                    await asyncio.sleep(2.5)
                     self.server.asked.clear()
                     await self.world.say("tell me")
                     await self.answers(ANN, 2)
@@ -241,6 +243,15 @@ class Leaving(Chats):
 
 
 class Settings(Chats):
+    async def test_the_menu_shows_our_commands(self) -> None:
+        async with self.server.serve() as address:
+            instance = self.callgate()
+            await instance.start(address)
+            await self.world.until(lambda: self.world.commands, LONG)
+        shown = {one["command"]: one["description"] for one in self.world.commands}
+        self.assertEqual(shown["new"], "begin a new conversation")
+        self.assertEqual(len(shown), 14)
+
     async def test_a_wrong_token_is_said_and_not_shown(self) -> None:
         async with self.server.serve() as address:
             instance = self.callgate()

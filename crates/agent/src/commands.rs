@@ -2,6 +2,7 @@
 //! conversation.
 
 mod choose;
+mod described;
 mod limit;
 mod why;
 
@@ -17,6 +18,7 @@ use callgate_store::{
 };
 use serde_json::json;
 
+pub use self::described::{DescribedCommand, described_commands};
 use self::limit::{BanArguments, LimitArguments};
 use crate::{
     Agent, TurnError, Watch, amount, compact::Asker, history::text_of, language::Language,

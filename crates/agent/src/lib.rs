@@ -48,7 +48,7 @@ pub use agent::{Agent, Wiring};
 pub use arrival::{Accepted, Arrived, Override};
 pub use asked::rounds;
 pub use code::{Coder, Resumed, Task};
-pub use commands::COMMANDS;
+pub use commands::{COMMANDS, DescribedCommand, described_commands};
 pub use completion::{Completed, Completion, Exchange, Keep, Stored};
 pub use costs::{CostReport, money, since};
 pub use error::{RunError, TurnError};

@@ -15,7 +15,9 @@ mod telegram;
 pub use self::{
     action::{ActionHarm, ActionParameter, PlatformAction},
     onebot::{OneBot, OneBotSettings},
-    platform::{Account, ActionError, Event, EventKind, Host, MediaSource, NotStored, Platform},
+    platform::{
+        Account, ActionError, Event, EventKind, Host, MediaSource, MenuCommand, NotStored, Platform,
+    },
     settings::PlatformSettings,
     status::{AccountStatus, PlatformStatus},
     telegram::{Telegram, TelegramSettings, WebhookSettings},

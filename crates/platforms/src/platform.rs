@@ -110,6 +110,16 @@ pub enum ActionError {
     NoAnswer { reason: String },
 }
 
+/// A command that people may give in a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MenuCommand {
+    /// Without its slash.
+    pub name: String,
+    pub description: String,
+    /// The same for people who read Chinese.
+    pub chinese: Option<String>,
+}
+
 /// One connection to a platform, as the operator named it: maybe of several bots.
 pub trait Platform: Send + Sync {
     /// Connects, and again whenever that is lost, for as long as it is awaited.
@@ -136,6 +146,11 @@ pub trait Platform: Send + Sync {
     /// Shows the beginning of an answer where that leaves nothing behind: the whole is delivered as any
     /// message is.
     fn draft<'a>(&'a self, _session: &'a SessionKey, _text: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Shows the commands in a menu, where the platform has one. Told at the start and when they change.
+    fn show_commands<'a>(&'a self, _commands: &'a [MenuCommand]) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))
     }
 

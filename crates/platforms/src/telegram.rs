@@ -9,6 +9,7 @@ mod drafts;
 mod entities;
 mod event;
 mod html;
+mod menu;
 mod multipart;
 mod outgoing;
 mod parts;
@@ -43,7 +44,8 @@ use self::{
     webhook::Albums,
 };
 use crate::{
-    AccountStatus, ActionError, Host, Platform, PlatformAction, PlatformStatus, arrivals::Arrivals,
+    AccountStatus, ActionError, Host, MenuCommand, Platform, PlatformAction, PlatformStatus,
+    arrivals::Arrivals,
 };
 
 const ASK: Duration = Duration::from_secs(20);
@@ -250,6 +252,9 @@ impl Shared {
         let Some(place) = self.chats.lock().place(session.id()) else {
             return;
         };
+        if self.drafts.is_quiet(session) {
+            return;
+        }
         let mut asked = sending::target(place);
         asked.insert("action".to_owned(), "typing".into());
         let _ = self.api.call("sendChatAction", &asked, SHOW).await;
@@ -342,6 +347,10 @@ impl Platform for Telegram {
 
     fn draft<'a>(&'a self, session: &'a SessionKey, text: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(self.shared.draft(session, text))
+    }
+
+    fn show_commands<'a>(&'a self, commands: &'a [MenuCommand]) -> BoxFuture<'a, ()> {
+        Box::pin(menu::show(&self.shared, commands))
     }
 
     fn actions(&self) -> &'static [PlatformAction] {

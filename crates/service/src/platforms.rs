@@ -1,6 +1,7 @@
 //! [`Platforms`]: the chats this process is connected to, and what they hand in.
 
 mod host;
+mod menu;
 mod methods;
 mod progress;
 
@@ -93,7 +94,9 @@ impl Platforms {
                 tracing::warn!(platform = entry.id, error = %wrong, "action not offered");
             }
             let connecting = platform.clone();
-            let task = tokio::spawn(async move { connecting.run().await }).abort_handle();
+            let showing = menu::show(service.clone(), platform.clone());
+            let connected = async move { tokio::join!(connecting.run(), showing) };
+            let task = tokio::spawn(connected).abort_handle();
             let id = entry.id.clone();
             running.insert(
                 id,

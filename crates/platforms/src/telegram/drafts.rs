@@ -50,6 +50,12 @@ impl Drafts {
         chats.entry(session.clone()).or_default().clone()
     }
 
+    /// A message is on its way, or was just now.
+    pub(super) fn is_quiet(&self, session: &SessionKey) -> bool {
+        let chat = self.of(session);
+        chat.going.try_lock().map_or(true, |state| state.is_quiet())
+    }
+
     pub(super) fn are_unknown(&self) -> bool {
         self.are_unknown.load(Ordering::Relaxed)
     }
@@ -60,7 +66,7 @@ impl Drafts {
 
     /// What the answer's draft is called; `None` if none may be shown now.
     pub(super) fn id(&self, state: &mut State) -> Option<i64> {
-        if state.delivered_at.is_some_and(|at| at.elapsed() < QUIET) {
+        if state.is_quiet() {
             return None;
         }
         let next = || self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
@@ -69,6 +75,10 @@ impl Drafts {
 }
 
 impl State {
+    fn is_quiet(&self) -> bool {
+        self.delivered_at.is_some_and(|at| at.elapsed() < QUIET)
+    }
+
     pub(super) fn delivered(&mut self) {
         self.id = None;
         self.delivered_at = Some(Instant::now());
