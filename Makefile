@@ -8,10 +8,13 @@ TARGET = $(shell $(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"targ
 # Tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: run demo page library page-test test agentdojo bench soak chaos release lint lint-rust lint-python lint-page fmt prepare
+.PHONY: run docs demo page library page-test test agentdojo bench soak chaos release lint lint-rust lint-python lint-page fmt prepare
 
 run: page ## Build, then serve: it says what to try, and needs no key.
 	@$(CARGO) run -p callgate-cli -- serve
+
+docs: ## The documents as a site, in target/docs; the binary serves the same under /docs.
+	@$(CARGO) run --quiet -p callgate-server --example docs -- target/docs
 
 demo: ## Build, then take the guided tour in the real sandbox.
 	@$(CARGO) run -p callgate-cli -- demo

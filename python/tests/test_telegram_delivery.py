@@ -56,7 +56,7 @@ class Failing(Telegram):
                     # The operator may say so.
                     listed = await instance.command("outbox", "list")
                     await instance.command("outbox", "resend", str(listed[0]["id"]))
-                    await self.world.until(lambda: self.world.texts(ANN).count("answer 0") == count + 1, LONG)
+                    await self.world.until(lambda expected=count + 1: self.world.texts(ANN).count("answer 0") == expected, LONG)
                     await instance.stop()
                 self.assertNotIn(self.world.token.partition(":")[2], instance.logged())
 

@@ -3,6 +3,8 @@
 
 mod backup;
 mod cost;
+#[cfg(test)]
+mod documented;
 mod limit;
 mod manual;
 mod model;

@@ -261,9 +261,10 @@ impl Registry {
 
 fn precedence(spelling: Spelling, entry: &Entry, chosen: &BTreeSet<String>) -> Precedence {
     let info = entry.info();
-    let first = match chosen.contains(&entry.full_name) {
-        true => Chosen::ByOperator,
-        false => Chosen::ByOrigin,
+    let first = if chosen.contains(&entry.full_name) {
+        Chosen::ByOperator
+    } else {
+        Chosen::ByOrigin
     };
     (spelling, first, info.origin.clone(), info.name.clone())
 }

@@ -16,7 +16,7 @@ use callgate_service::{Capability, Remote};
 use crate::{
     Api, Entrance, Surfaces,
     api::{Asking, Problem, admit as admit_key},
-    mcp,
+    docs, mcp,
     metrics::counted,
     page, plugin_web, remote,
     visitor::{Hosts, admit, is_here},
@@ -74,6 +74,7 @@ pub(crate) fn router(site: Site) -> Router {
     let openai = openai.routes();
     let mcp = mcp::routes(site.api.clone(), mcp);
     page::routes()
+        .merge(docs::routes())
         .route("/healthz", get(ready))
         .route("/livez", get(async || "ok\n"))
         .route("/metrics", get(show_metrics))

@@ -4,6 +4,7 @@
 mod api;
 mod attempts;
 pub mod control;
+mod docs;
 mod entrance;
 mod health;
 mod http;
@@ -20,6 +21,7 @@ mod unknown;
 mod visitor;
 
 pub use api::Api;
+pub use docs::documents;
 pub use entrance::{Entrance, EntranceError, Tls};
 pub use http::{Site, serve, serve_remote};
 pub use mcp::Mcp;

@@ -4,14 +4,21 @@
 use callgate_service::{Capability, Entry, Surface, entries};
 
 use crate::{
-    Site,
+    Site, docs,
     http::{self, router},
     mcp, openai, page, plugin_web, remote,
 };
 
 pub fn table(site: &Site) -> Vec<Entry> {
     let one = |(name, needs): (String, Capability)| (name, vec![needs]);
-    let fixed = [http::NEEDS, mcp::NEEDS, plugin_web::NEEDS, remote::NEEDS].concat();
+    let fixed = [
+        docs::NEEDS,
+        http::NEEDS,
+        mcp::NEEDS,
+        plugin_web::NEEDS,
+        remote::NEEDS,
+    ]
+    .concat();
     let fixed = fixed
         .into_iter()
         .map(|(name, needs)| (name.to_owned(), needs));

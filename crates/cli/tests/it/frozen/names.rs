@@ -43,7 +43,7 @@ const WORDS: &[&[&str]] = &[
     &["answered", "budget", "cancelled", "error", "limit"],
     &["code", "tools"],
     &["approved", "pending", "revoked"],
-    &["done", "failed", "running"],
+    &["cancelled", "done", "failed", "running"],
     &["debug", "error", "info", "warn"],
     &["fail", "ok", "warn"],
     &["default", "environment", "file"],

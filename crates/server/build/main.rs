@@ -1,6 +1,8 @@
 //! Takes in what is built or published elsewhere: the page, where `web` was built, and the Socket.IO
 //! client that other pages load, where its npm package is installed. Without them the crate builds
-//! all the same.
+//! all the same. The documents become pages here as well.
+
+mod docs;
 
 use std::{env, fs, io, path::Path};
 
@@ -9,6 +11,7 @@ const BUNDLES: [&str; 3] = ["socket.io.js", "socket.io.min.js", "socket.io.esm.m
 
 fn main() -> io::Result<()> {
     page()?;
+    docs::write()?;
     library()
 }
 
