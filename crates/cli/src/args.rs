@@ -103,6 +103,7 @@ pub struct Common {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Serve(Serve),
+    Open(Open),
     Chat(Chat),
     Send(Send),
     Run(RunArguments),
@@ -132,6 +133,24 @@ pub enum Command {
     Help(Help),
     Completions(Completions),
     Man(Manual),
+}
+
+/// Open the page of the running server, logged in
+///
+/// The browser stays logged in for 30 days; `callgate key revoke` ends it sooner.
+/// With --json: {"url"}.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  callgate open
+  callgate open --print"
+)]
+pub struct Open {
+    /// Print the link instead of starting a browser
+    #[arg(long)]
+    pub print: bool,
 }
 
 /// Run Python in the sandbox, with the methods it may call

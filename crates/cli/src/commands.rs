@@ -14,6 +14,7 @@ mod manual;
 mod mcp;
 mod methods;
 mod model;
+mod open;
 mod outbox;
 mod persona;
 mod platform;
@@ -56,6 +57,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
     match command {
         Command::Serve(serve) => serve::perform(&common, serve).await,
+        Command::Open(open) => open::perform(&common, open).await,
         Command::Chat(chat) => chat::perform(&common, chat).await,
         Command::Send(send) => send::perform(&common, send).await,
         Command::Run(run) => run::perform(&common, run).await,

@@ -31,11 +31,13 @@ impl Drop for Registration {
     }
 }
 
-/// The server of `data` is found by commands in other folders. Without a runtime directory it is not.
-pub fn register(data: &Path) -> Option<Registration> {
+/// The server of `data`, whose page is at `url`, is found by commands in other folders. Without a runtime
+/// directory it is not.
+pub fn register(data: &Path, url: &str) -> Option<Registration> {
     let registered = folder().and_then(|folder| {
         let file = folder.join(std::process::id().to_string());
-        fs::write(&file, data.as_os_str().as_bytes())?;
+        let entry = [url.as_bytes(), b"\n", data.as_os_str().as_bytes()].concat();
+        fs::write(&file, entry)?;
         Ok(Registration(file))
     });
     registered
@@ -52,7 +54,7 @@ pub fn here() -> PathBuf {
 
 /// The directory of a command that names none.
 pub fn find(quiet: bool) -> Result<PathBuf, Failure> {
-    let (here, mut served) = (here(), served());
+    let (here, mut served) = (here(), served_folders());
     let note = |text: String| {
         if !quiet {
             show::note(&text);
@@ -94,22 +96,45 @@ pub fn whole(data: PathBuf) -> PathBuf {
     std::path::absolute(&data).unwrap_or(data)
 }
 
-/// Of this user's servers that answer.
-fn served() -> Vec<PathBuf> {
+/// Where the page of the server of `data` is.
+pub fn page(data: &Path) -> Option<String> {
+    let found = served().into_iter().find(|server| server.data == data);
+    found.map(|server| server.url)
+}
+
+struct Served {
+    data: PathBuf,
+    url: String,
+}
+
+fn served_folders() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = served().into_iter().map(|server| server.data).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// This user's servers that answer.
+fn served() -> Vec<Served> {
     let entries = folder().and_then(fs::read_dir).into_iter().flatten();
     let mut found = Vec::new();
     for file in entries.flatten().map(|entry| entry.path()) {
-        let Ok(data) = fs::read(&file) else { continue };
-        let data = PathBuf::from(OsString::from_vec(data));
-        if answers(&data) {
-            found.push(data);
+        let Ok(entry) = fs::read(&file) else { continue };
+        let Some(end) = entry.iter().position(|byte| *byte == b'\n') else {
+            continue;
+        };
+        let (url, data) = entry.split_at(end);
+        let server = Served {
+            data: PathBuf::from(OsString::from_vec(data.iter().skip(1).copied().collect())),
+            url: String::from_utf8_lossy(url).into_owned(),
+        };
+        if answers(&server.data) {
+            found.push(server);
         } else {
             // Its server was killed.
             let _ = fs::remove_file(&file);
         }
     }
-    found.sort();
-    found.dedup();
     found
 }
 

@@ -71,7 +71,7 @@ pub async fn perform(common: &Common, serve: Serve) -> Result<ExitCode, Failure>
     tasks.spawn(follow_config(service.clone(), stopped));
     warm(&service);
     check_keys(&service);
-    let _found = running::register(&settings.data);
+    let _found = running::register(&settings.data, &ready.url);
     let announce = async {
         if common.json {
             show::json(&json!({

@@ -89,11 +89,37 @@ fn a_folder_that_is_open_to_others_is_not_believed() {
     std::fs::create_dir(&registry).unwrap();
     std::fs::set_permissions(&registry, std::fs::Permissions::from_mode(0o777)).unwrap();
     let _server = Server::start(&scene);
-    std::fs::write(registry.join("1"), scene.data().to_str().unwrap()).unwrap();
+    let entry = format!("http://127.0.0.1:1\n{}", scene.data().display());
+    std::fs::write(registry.join("1"), entry).unwrap();
     let listed = elsewhere(&scene, &["persona", "list"]).succeeded();
     assert!(
         listed.stderr.contains("new data directory"),
         "{}",
         listed.stderr
     );
+}
+
+#[test]
+fn the_page_is_opened_logged_in() {
+    let scene = Scene::new();
+    let none = scene.callgate(&["open"]);
+    assert_eq!(none.code, Some(1));
+    assert!(none.stderr.contains("`callgate serve`"), "{}", none.stderr);
+    let server = Server::start(&scene);
+    for said in [
+        elsewhere(&scene, &["open", "--print"]),
+        scene.callgate(&["open", "--print"]),
+    ] {
+        let link = said.succeeded().stdout;
+        let (page, key) = link.trim().split_once("/login#").unwrap();
+        assert_eq!(page, format!("http://{}", server.address));
+        assert_eq!(server.api("GET", "/api/keys", key, None).0, 200);
+    }
+    let keys = scene
+        .callgate(&["key", "list", "--json"])
+        .succeeded()
+        .json();
+    let named = keys.as_array().unwrap().iter();
+    let named = named.filter(|key| key["name"] == "callgate open" && !key["expires_at"].is_null());
+    assert_eq!(named.count(), 2);
 }
