@@ -4,6 +4,7 @@
 mod action;
 mod arrivals;
 mod listening;
+mod matrix;
 mod onebot;
 mod plain;
 mod platform;
@@ -14,6 +15,7 @@ mod telegram;
 
 pub use self::{
     action::{ActionHarm, ActionParameter, PlatformAction},
+    matrix::{Matrix, MatrixInvites, MatrixSettings},
     onebot::{OneBot, OneBotSettings},
     platform::{
         Account, ActionError, Event, EventKind, Host, MediaSource, MenuCommand, NotStored, Platform,

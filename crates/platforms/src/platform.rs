@@ -71,6 +71,11 @@ pub trait Host: Send + Sync {
     /// Returns when the event is on disk.
     fn receive(&self, event: Event) -> BoxFuture<'_, Result<(), NotStored>>;
 
+    /// May this account decide for others? Nobody may, where nobody was named.
+    fn is_administrator(&self, _account: &str) -> bool {
+        false
+    }
+
     /// The platform can be reached from now on: what waits for it may go.
     fn connected(&self);
 

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::{Host, OneBot, OneBotSettings, Platform, PlatformAction, Telegram, TelegramSettings};
+use crate::{
+    Host, Matrix, MatrixSettings, OneBot, OneBotSettings, Platform, PlatformAction, Telegram,
+    TelegramSettings,
+};
 
 #[derive(Clone)]
 pub enum PlatformSettings {
     OneBot(OneBotSettings),
     Telegram(TelegramSettings),
+    Matrix(MatrixSettings),
 }
 
 impl PlatformSettings {
@@ -16,6 +20,7 @@ impl PlatformSettings {
         Ok(match self {
             PlatformSettings::OneBot(settings) => Arc::new(OneBot::new(settings, host)?),
             PlatformSettings::Telegram(settings) => Arc::new(Telegram::new(settings, host)?),
+            PlatformSettings::Matrix(settings) => Arc::new(Matrix::new(settings, host)?),
         })
     }
 
@@ -24,6 +29,7 @@ impl PlatformSettings {
         match self {
             PlatformSettings::OneBot(_) => OneBot::ACTIONS,
             PlatformSettings::Telegram(_) => Telegram::ACTIONS,
+            PlatformSettings::Matrix(_) => Matrix::ACTIONS,
         }
     }
 }

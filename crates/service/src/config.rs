@@ -45,7 +45,7 @@ pub use self::{
     database::Database,
     edit::Edit,
     models::{Entry, NewEntry},
-    platforms::{PlatformEntry, PlatformKind},
+    platforms::{Invites, PlatformEntry, PlatformKind},
 };
 
 const FILE: &str = "callgate.toml";

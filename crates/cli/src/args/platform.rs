@@ -1,11 +1,11 @@
 //! `callgate platform`.
 
-use callgate_service::config::{PlatformEntry, PlatformKind};
+use callgate_service::config::{Invites, PlatformEntry, PlatformKind};
 use clap::{Args, Subcommand};
 
 use super::word;
 
-/// Chats that Callgate is connected to: Telegram, QQ and whatever else speaks OneBot v11
+/// Chats that Callgate is connected to: Telegram, Matrix, QQ and whatever else speaks OneBot v11
 ///
 /// [[platform]] in callgate.toml says the same; docs/platforms.md shows how each is connected.
 #[derive(Debug, Args)]
@@ -23,7 +23,8 @@ pub enum PlatformCommand {
 Examples:
   callgate platform add qq --kind onebot --listen 127.0.0.1:6199 --token SECRET
   callgate platform add qq --kind onebot --url ws://127.0.0.1:3001 --token-env QQ_TOKEN
-  callgate platform add tg --kind telegram --token 123456:ABC-DEF1234ghIkl")]
+  callgate platform add tg --kind telegram --token 123456:ABC-DEF1234ghIkl
+  callgate platform add matrix --kind matrix --url https://matrix.example.org --token ACCESS_TOKEN")]
     Add(Box<NewPlatformArguments>),
     /// Wait until a bot is connected, for ten seconds at most
     Test {
@@ -41,19 +42,20 @@ Examples:
 pub struct NewPlatformArguments {
     /// What its chats are called by: qq in qq:GroupMessage:123
     pub id: String,
-    /// onebot, telegram
+    /// onebot, telegram, matrix
     #[arg(long, value_parser = word::<PlatformKind>)]
     pub kind: PlatformKind,
     /// Where the platform's program connects to us
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
-    /// Where we connect: ws://..., or http://... for actions alone; of Telegram where it posts updates to
+    /// Where we connect: ws://..., or http://... for actions alone; of Telegram where it posts updates to, of Matrix
+    /// the homeserver
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// A Telegram Bot API server of your own
     #[arg(long, value_name = "URL")]
     pub api_url: Option<String>,
-    /// What both sides show each other
+    /// What both sides show each other; of Matrix the account's access token
     #[arg(long)]
     pub token: Option<String>,
     /// The variable that holds the token
@@ -68,6 +70,9 @@ pub struct NewPlatformArguments {
     /// Characters of one message; a longer answer is several messages
     #[arg(long, value_name = "COUNT")]
     pub longest_message: Option<u32>,
+    /// Whose invitations into rooms are followed (Matrix): nobody, administrators or everybody
+    #[arg(long, value_name = "WHO", value_parser = word::<Invites>)]
+    pub invites: Option<Invites>,
     /// An action that the AI may take in its chats, such as set_group_ban; may be repeated
     #[arg(long, value_name = "ACTION")]
     pub offer: Vec<String>,
@@ -86,6 +91,7 @@ impl NewPlatformArguments {
             secret: self.secret,
             account: self.account,
             longest_message: self.longest_message,
+            invites: self.invites,
             offer: self.offer,
         }
     }

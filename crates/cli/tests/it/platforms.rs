@@ -43,3 +43,27 @@ fn a_platform_is_written_down_looked_at_and_left() {
     );
     assert_eq!(scene.callgate(&["platform", "remove", "qq"]).code, Some(1));
 }
+
+#[test]
+fn a_homeserver_is_written_down_as_it_was_named() {
+    let scene = Scene::configured("");
+    let add = |more: &[&str]| {
+        let add = [
+            "platform", "add", "home", "--kind", "matrix", "--token", "shh", "--json",
+        ];
+        scene.callgate(&[&add, more].concat())
+    };
+    let wrong = add(&["--url", "http://example.org"]);
+    assert!(wrong.stdout.contains("https://"), "{}", wrong.stdout);
+    let wrong = add(&["--url", "https://example.org", "--offer", "set_group_ban"]);
+    assert!(wrong.stdout.contains("joined_members"), "{}", wrong.stdout);
+    let right = ["--url", "https://example.org", "--invites", "everybody"];
+    let added = add(&right).succeeded();
+    assert!(!added.stdout.contains("shh"), "{}", added.stdout);
+    let file = std::fs::read_to_string(scene.data().join("callgate.toml")).unwrap();
+    assert!(file.contains("invites = \"everybody\""), "{file}");
+    let doctor = scene.callgate(&["doctor", "--json"]).json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let check = checks.iter().find(|it| it["name"] == "platform home");
+    assert_eq!(check.unwrap()["status"], "ok", "{doctor}");
+}

@@ -1,6 +1,7 @@
 //! `[[platform]]`: chats that Callgate is connected to. A token stands in the file or in a variable that is
 //! named there; it is never shown.
 
+mod matrix;
 mod onebot;
 mod telegram;
 
@@ -20,6 +21,18 @@ pub enum PlatformKind {
     Onebot,
     /// Telegram, by its Bot API.
     Telegram,
+    /// Matrix: an account on a homeserver.
+    Matrix,
+}
+
+/// Whose invitations into rooms are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Invites {
+    Nobody,
+    /// Those whom `agent.administrators` names.
+    Administrators,
+    Everybody,
 }
 
 impl PlatformKind {
@@ -27,6 +40,7 @@ impl PlatformKind {
         match self {
             PlatformKind::Onebot => "onebot",
             PlatformKind::Telegram => "telegram",
+            PlatformKind::Matrix => "matrix",
         }
     }
 }
@@ -42,14 +56,14 @@ pub struct PlatformEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
     /// OneBot: where we connect, `ws://…`, or `http://…` for actions alone. Telegram: where it posts
-    /// updates to, `https://…`; without one they are asked for.
+    /// updates to, `https://…`; without one they are asked for. Matrix: the homeserver, `https://…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Telegram: the address of a Bot API server of your own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_url: Option<String>,
-    /// What both sides show each other; of Telegram, what @BotFather gave you. It is never shown to anybody
-    /// else.
+    /// What both sides show each other; of Telegram, what @BotFather gave you, of Matrix the account's
+    /// access token. It is never shown to anybody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// The variable that holds the token.
@@ -64,6 +78,9 @@ pub struct PlatformEntry {
     /// Characters of one message; a longer answer is several messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_message: Option<u32>,
+    /// Whose invitations into rooms are followed (Matrix); `administrators` where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invites: Option<Invites>,
     /// Actions of the platform that the AI may take in its chats, such as `set_group_ban`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offer: Vec<String>,
@@ -113,9 +130,13 @@ impl PlatformEntry {
         if SessionKey::is_our_platform(&self.id) {
             return Err("this id is Callgate's own: choose another".to_owned());
         }
+        if self.invites.is_some() && self.kind != PlatformKind::Matrix {
+            return Err("only Matrix has invites".to_owned());
+        }
         let settings = match self.kind {
             PlatformKind::Onebot => PlatformSettings::OneBot(self.onebot()?),
             PlatformKind::Telegram => PlatformSettings::Telegram(self.telegram()?),
+            PlatformKind::Matrix => PlatformSettings::Matrix(self.matrix()?),
         };
         let names = settings.actions().iter().map(|action| action.name);
         let names: Vec<&str> = names.collect();
@@ -259,6 +280,26 @@ mod tests {
             (
                 "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\nsecret = 'two words'",
                 "letters, digits",
+            ("id = 'm'\nkind = 'matrix'", "url = \"https://"),
+            (
+                "id = 'm'\nkind = 'matrix'\nurl = 'https://h'",
+                "give it the account's access token",
+            ),
+            (
+                "id = 'm'\nkind = 'matrix'\nurl = 'http://example.org'\ntoken = 't'",
+                "the token would be read on its way",
+            ),
+            (
+                "id = 'm'\nkind = 'matrix'\nurl = 'https://h'\ntoken = 't'\naccount = 'bot'",
+                "@bot:example.org",
+            ),
+            (
+                "id = 'm'\nkind = 'matrix'\nurl = 'https://h'\ntoken = 't'\nlisten = '127.0.0.1:1'",
+                "nobody connects to us",
+            ),
+            (
+                "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\ninvites = 'nobody'",
+                "only Matrix",
             ),
         ] {
             let entry: PlatformEntry = toml::from_str(text).unwrap();

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use callgate_agent::{Override, TurnEvent, Watch};
+use callgate_agent::{Administrator, Override, TurnEvent, Watch};
 use callgate_builtins::fetch::{FetchLimits, FetchPolicy, Fetcher, HostPattern};
-use callgate_contract::{BoxFuture, PlatformFacts, SessionKey, SessionType};
+use callgate_contract::{BoxFuture, PlatformFacts, Principal, Role, SessionKey, SessionType};
 use callgate_platforms::{Event, EventKind, Host, MediaSource, NotStored};
 use callgate_store::{Incoming, Sender, SessionSettings};
 use sha2::{Digest, Sha256};
@@ -185,6 +185,19 @@ impl Host for PlatformHost {
             let taken = self.take(event).await;
             taken.map_err(|error| not_stored(&error))
         })
+    }
+
+    fn is_administrator(&self, account: &str) -> bool {
+        let person = Principal::Person {
+            platform: self.id.clone(),
+            account: account.to_owned(),
+        };
+        let configured = self.service.configured();
+        let role = Role::of(&person, |platform, account| {
+            let named = Administrator::new(platform, account);
+            configured.agent.administrators.contains(&named)
+        });
+        role.administers()
     }
 
     fn connected(&self) {
