@@ -280,6 +280,7 @@ mod tests {
             (
                 "id = 'tg'\nkind = 'telegram'\ntoken = '1:a'\nsecret = 'two words'",
                 "letters, digits",
+            ),
             ("id = 'm'\nkind = 'matrix'", "url = \"https://"),
             (
                 "id = 'm'\nkind = 'matrix'\nurl = 'https://h'",
