@@ -22,6 +22,11 @@ async def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict
         arrived = await _of_onebot(platform, message, adapter)
     else:
         arrived = _arrived(platform.meta().name, ref, message)
+        if adapter.get("kind") == "matrix":
+            # Of Matrix an event is the same for everybody: its JSON.
+            arrived.raw_message, arrived.self_id = adapter["raw"], adapter["bot"]
+            if arrived.group and adapter.get("chat_name"):
+                arrived.group.group_name = adapter["chat_name"]
     event = platform.create_event(arrived)
     # Compat(astrbot): plugins look administrators up in the configuration, by account alone. The host knows
     # who is one by platform and by the way they came, so that whoever speaks stands there if they are one.
