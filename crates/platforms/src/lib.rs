@@ -3,11 +3,14 @@
 
 mod action;
 mod arrivals;
+mod client;
 mod listening;
 mod matrix;
 mod onebot;
+mod pieces;
 mod plain;
 mod platform;
+mod satori;
 mod settings;
 mod split;
 mod status;
@@ -20,6 +23,7 @@ pub use self::{
     platform::{
         Account, ActionError, Event, EventKind, Host, MediaSource, MenuCommand, NotStored, Platform,
     },
+    satori::{Satori, SatoriAccount, SatoriSettings},
     settings::PlatformSettings,
     status::{AccountStatus, PlatformStatus},
     telegram::{Telegram, TelegramSettings, WebhookSettings},

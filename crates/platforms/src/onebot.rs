@@ -29,7 +29,9 @@ use tokio::{
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::WebSocketConfig};
 
 use self::{bots::Bots, event::field, http::HttpActions, link::Link};
-use crate::{ActionError, Host, Platform, PlatformAction, PlatformStatus, arrivals::Arrivals};
+use crate::{
+    ActionError, Host, Platform, PlatformAction, PlatformStatus, arrivals::Arrivals, pieces::pieces,
+};
 
 /// How long a message may take to be sent: pictures are uploaded meanwhile.
 const SEND: Duration = Duration::from_secs(60);
@@ -328,7 +330,7 @@ impl Platform for OneBot {
     }
 
     fn pieces(&self, message: &Message) -> Vec<Vec<Part>> {
-        outgoing::pieces(&message.parts, self.shared.settings.longest)
+        pieces(&message.parts, self.shared.settings.longest)
     }
 
     fn deliver<'a>(&'a self, piece: Piece<'a>) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {

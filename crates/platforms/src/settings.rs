@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Host, Matrix, MatrixSettings, OneBot, OneBotSettings, Platform, PlatformAction, Telegram,
-    TelegramSettings,
+    Host, Matrix, MatrixSettings, OneBot, OneBotSettings, Platform, PlatformAction, Satori,
+    SatoriSettings, Telegram, TelegramSettings,
 };
 
 #[derive(Clone)]
@@ -12,6 +12,7 @@ pub enum PlatformSettings {
     OneBot(OneBotSettings),
     Telegram(TelegramSettings),
     Matrix(MatrixSettings),
+    Satori(SatoriSettings),
 }
 
 impl PlatformSettings {
@@ -21,6 +22,7 @@ impl PlatformSettings {
             PlatformSettings::OneBot(settings) => Arc::new(OneBot::new(settings, host)?),
             PlatformSettings::Telegram(settings) => Arc::new(Telegram::new(settings, host)?),
             PlatformSettings::Matrix(settings) => Arc::new(Matrix::new(settings, host)?),
+            PlatformSettings::Satori(settings) => Arc::new(Satori::new(settings, host)?),
         })
     }
 
@@ -30,6 +32,7 @@ impl PlatformSettings {
             PlatformSettings::OneBot(_) => OneBot::ACTIONS,
             PlatformSettings::Telegram(_) => Telegram::ACTIONS,
             PlatformSettings::Matrix(_) => Matrix::ACTIONS,
+            PlatformSettings::Satori(_) => Satori::ACTIONS,
         }
     }
 }

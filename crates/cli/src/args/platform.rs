@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 
 use super::word;
 
-/// Chats that Callgate is connected to: Telegram, Matrix, QQ and whatever else speaks OneBot v11
+/// Chats that Callgate is connected to: Telegram, Matrix, QQ by OneBot v11, others by Satori
 ///
 /// [[platform]] in callgate.toml says the same; docs/platforms.md shows how each is connected.
 #[derive(Debug, Args)]
@@ -24,7 +24,8 @@ Examples:
   callgate platform add qq --kind onebot --listen 127.0.0.1:6199 --token SECRET
   callgate platform add qq --kind onebot --url ws://127.0.0.1:3001 --token-env QQ_TOKEN
   callgate platform add tg --kind telegram --token 123456:ABC-DEF1234ghIkl
-  callgate platform add matrix --kind matrix --url https://matrix.example.org --token ACCESS_TOKEN")]
+  callgate platform add matrix --kind matrix --url https://matrix.example.org --token ACCESS_TOKEN
+  callgate platform add chat --kind satori --url http://127.0.0.1:5140/satori --token SECRET")]
     Add(Box<NewPlatformArguments>),
     /// Wait until a bot is connected, for ten seconds at most
     Test {
@@ -42,7 +43,7 @@ Examples:
 pub struct NewPlatformArguments {
     /// What its chats are called by: qq in qq:GroupMessage:123
     pub id: String,
-    /// onebot, telegram, matrix
+    /// onebot, telegram, matrix, satori
     #[arg(long, value_parser = word::<PlatformKind>)]
     pub kind: PlatformKind,
     /// Where the platform's program connects to us
@@ -64,7 +65,7 @@ pub struct NewPlatformArguments {
     /// What webhooks are signed with, where that is not the token
     #[arg(long)]
     pub secret: Option<String>,
-    /// The only account that may connect
+    /// The only account that may connect; for Satori a network, or network:account
     #[arg(long)]
     pub account: Option<String>,
     /// Characters of one message; a longer answer is several messages

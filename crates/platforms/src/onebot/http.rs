@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use reqwest::{Client, redirect::Policy};
+use reqwest::Client;
 use serde_json::{Map, Value as Json};
 
 use super::{OneBotSettings, answer, event::field};
-use crate::{AccountStatus, ActionError};
+use crate::{AccountStatus, ActionError, client::client};
 
-const CONNECT: Duration = Duration::from_secs(10);
 const HELLO: Duration = Duration::from_secs(10);
 
 pub(super) struct HttpActions {
@@ -110,14 +109,4 @@ impl HttpActions {
         })?;
         answer::read(answer)
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "the operator named the address")]
-fn client() -> Result<Client, reqwest::Error> {
-    Client::builder()
-        .connect_timeout(CONNECT)
-        // The token would follow a redirect to anywhere.
-        .redirect(Policy::none())
-        .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
-        .build()
 }

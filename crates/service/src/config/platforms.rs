@@ -3,6 +3,7 @@
 
 mod matrix;
 mod onebot;
+mod satori;
 mod telegram;
 
 use callgate_contract::SessionKey;
@@ -23,6 +24,8 @@ pub enum PlatformKind {
     Telegram,
     /// Matrix: an account on a homeserver.
     Matrix,
+    /// Satori v1, as Koishi and others speak it.
+    Satori,
 }
 
 /// Whose invitations into rooms are followed.
@@ -41,6 +44,7 @@ impl PlatformKind {
             PlatformKind::Onebot => "onebot",
             PlatformKind::Telegram => "telegram",
             PlatformKind::Matrix => "matrix",
+            PlatformKind::Satori => "satori",
         }
     }
 }
@@ -72,7 +76,7 @@ pub struct PlatformEntry {
     /// What webhooks are signed with, where that is not the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// The only account that may connect.
+    /// The only account that may connect; for Satori a network, or `network:account`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Characters of one message; a longer answer is several messages.
@@ -137,6 +141,7 @@ impl PlatformEntry {
             PlatformKind::Onebot => PlatformSettings::OneBot(self.onebot()?),
             PlatformKind::Telegram => PlatformSettings::Telegram(self.telegram()?),
             PlatformKind::Matrix => PlatformSettings::Matrix(self.matrix()?),
+            PlatformKind::Satori => PlatformSettings::Satori(self.satori()?),
         };
         let names = settings.actions().iter().map(|action| action.name);
         let names: Vec<&str> = names.collect();
@@ -301,6 +306,23 @@ mod tests {
             (
                 "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\ninvites = 'nobody'",
                 "only Matrix",
+            ),
+            ("id = 's'\nkind = 'satori'", "give it url"),
+            (
+                "id = 's'\nkind = 'satori'\nurl = '127.0.0.1:5140'",
+                "begins with http://",
+            ),
+            (
+                "id = 's'\nkind = 'satori'\nurl = 'http://h'\nlisten = '127.0.0.1:1'",
+                "takes no listen",
+            ),
+            (
+                "id = 's'\nkind = 'satori'\nurl = 'http://h'\naccount = ':7'",
+                "network:account",
+            ),
+            (
+                "id = 's'\nkind = 'satori'\nurl = 'http://h'\noffer = ['set_group_ban']",
+                "choose of guild_member_mute, ",
             ),
         ] {
             let entry: PlatformEntry = toml::from_str(text).unwrap();

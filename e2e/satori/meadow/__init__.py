@@ -1,0 +1,1 @@
+"""Satori through the real binary, against the server that satori-python publishes; started by python/tests/test_satori.py."""
