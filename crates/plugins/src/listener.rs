@@ -1,21 +1,18 @@
 //! Plugins as a listener of messages and turns. One step per worker and point, for all its plugins: a
 //! worker none of whose plugins wants to hear of a point is not asked. Nothing here can fail a turn.
 
+mod command;
+mod contribution;
 mod cut_off;
 mod hearer;
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::sync::{Arc, Weak};
 
 use callgate_contract::{
-    Arguments, ArrivalFacts, BoxFuture, Caller, Contribution, Grant, JournalId, Listener,
-    MethodError, Part, Points, Principal, Role, SessionKey, Surface, TurnFacts, Value, Verdict,
-    json,
+    ArrivalFacts, BoxFuture, Caller, Contribution, Grant, JournalId, Listener, Part, Points,
+    Principal, Role, SessionKey, Surface, TurnFacts, Value, Verdict, json,
 };
 use serde_json::{Value as Json, json};
-use tokio::time::timeout;
 
 use self::hearer::{Hearer, NEKRO, points_of};
 use crate::{
@@ -26,9 +23,6 @@ use crate::{
     host,
     plugins::Inner,
 };
-
-/// How long all plugins of a worker together may take to speak up in a round.
-const COLLECT: Duration = Duration::from_secs(15);
 
 pub(crate) struct PluginListener(pub(crate) Weak<Inner>);
 
@@ -146,101 +140,6 @@ impl PluginListener {
         }
     }
 
-    /// Runs a command and sends each of its answers as it comes.
-    async fn command(
-        &self,
-        hearer: &Hearer,
-        name: &str,
-        rest: &str,
-        context: &Value,
-        caller: &Caller,
-    ) -> Verdict {
-        let asked = vec![
-            ("context".to_owned(), context.clone()),
-            ("name".to_owned(), text(name)),
-            ("raw_args".to_owned(), text(rest)),
-            ("said".to_owned(), text(format!("/{name} {rest}"))),
-        ];
-        let mut sequence = 0;
-        let sending = async {
-            let mut answers = hearer.worker.stream("command", asked, Some(caller)).await?;
-            while let Some(answer) = answers.next().await? {
-                sequence += 1;
-                let parts = described(&answer)["parts"].take();
-                self.send(caller, sequence, parts).await?;
-            }
-            Ok::<_, MethodError>(())
-        };
-        if let Err(error) = sending.await {
-            tracing::warn!(command = name, error = error.message, "command failed");
-            let told = json!([{ "type": "text", "text": format!("/{name}: {}", error.message) }]);
-            if let Err(error) = self.send(caller, sequence + 1, told).await {
-                tracing::warn!(
-                    command = name,
-                    error = error.message,
-                    "could not report a failed command"
-                );
-            }
-        }
-        Verdict::Taken
-    }
-
-    async fn send(&self, caller: &Caller, sequence: u64, parts: Json) -> Result<(), MethodError> {
-        if parts.as_array().is_none_or(Vec::is_empty) {
-            return Ok(());
-        }
-        let gone = || MethodError::new("the product is being stopped");
-        let inner = self.0.upgrade().ok_or_else(gone)?;
-        let arguments = Arguments::by_name(vec![
-            ("session".to_owned(), text(caller.session.to_string())),
-            ("parts".to_owned(), data(parts)),
-            ("record".to_owned(), Value::Bool(false)),
-        ]);
-        let sent = inner
-            .gate
-            .call(caller, sequence, "message_send", arguments)
-            .await;
-        sent.map(drop)
-            .map_err(|error| MethodError::new(error.to_string()))
-    }
-
-    async fn contribute(&self, turn: &TurnFacts) -> Contribution {
-        let mut contribution = Contribution::default();
-        let speaker = KnownSpeaker {
-            id: turn.user.clone(),
-            ..KnownSpeaker::default()
-        };
-        let mut context = None;
-        for hearer in self.hearers(&turn.session) {
-            if !hearer.hears(Points::COLLECT) {
-                continue;
-            }
-            if context.is_none() {
-                let turn_id = Some(turn.turn);
-                context = self.context(&turn.session, speaker.clone(), turn_id).await;
-            }
-            let Some(context) = context.clone() else {
-                return contribution;
-            };
-            let caller = caller(&turn.session, &turn.principal, Role::Member);
-            let asked = vec![("context".to_owned(), context)];
-            let answer = hearer.worker.ask("collect", asked, Some(&caller));
-            match timeout(COLLECT, answer).await {
-                Ok(Ok(answer)) => add(&mut contribution, &hearer, &described(&answer)),
-                Ok(Err(error)) => {
-                    tracing::warn!(worker = hearer.worker.name(), %error, "plugin hook failed; adding nothing");
-                }
-                Err(_) => {
-                    tracing::warn!(
-                        worker = hearer.worker.name(),
-                        "plugins exceeded the time limit of a hook"
-                    );
-                }
-            }
-        }
-        contribution
-    }
-
     /// A step whose answer is a signal, or nothing.
     async fn tell(
         &self,
@@ -317,30 +216,6 @@ impl Listener for PluginListener {
         Box::pin(async {
             self.tell(Points::RESET, "reset", session, Vec::new()).await;
         })
-    }
-}
-
-fn add(contribution: &mut Contribution, hearer: &Hearer, answer: &Json) {
-    let string = |value: &Json| value.as_str().unwrap_or_default().to_owned();
-    for prompt in answer["prompts"].as_array().into_iter().flatten() {
-        contribution
-            .prompt
-            .push((string(&prompt["plugin"]), string(&prompt["text"])));
-    }
-    for chosen in answer["methods"].as_array().into_iter().flatten() {
-        let shown = chosen["names"].as_array().map_or(&[][..], Vec::as_slice);
-        let plugin = hearer
-            .plugins
-            .iter()
-            .find(|plugin| chosen["plugin"] == plugin.loaded.id.as_str());
-        for method in plugin.iter().flat_map(|plugin| &plugin.loaded.methods) {
-            if !shown.iter().any(|name| name == method.name.as_str()) {
-                let id = string(&chosen["plugin"]);
-                contribution
-                    .hidden
-                    .push(format!("plugin:{id}/{}", method.name));
-            }
-        }
     }
 }
 
