@@ -67,6 +67,10 @@ class SatoriServer:
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await connection.connection.close()
 
+    def file(self, url: str) -> bytes | None:
+        """What was handed over, and is called so."""
+        return self._satori.get_local_file(url)
+
     @property
     def connected(self) -> int:
         return len(self._satori.connections)

@@ -42,5 +42,5 @@ class PlatformManager:
             from .sources.aiocqhttp.aiocqhttp_platform_adapter import AiocqhttpAdapter
 
             return AiocqhttpAdapter({"id": id}, self.settings, self.event_queue)
-        # Compat(astrbot): what plugins ask for is the kind, whatever the operator named it.
-        return HostedPlatform(id, kind if kind == "matrix" else name, self.event_queue)
+        # Compat(astrbot): plugins know platforms by their kind, whatever the operator named them.
+        return HostedPlatform(id, kind or name, self.event_queue)

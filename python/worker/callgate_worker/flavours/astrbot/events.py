@@ -22,11 +22,8 @@ async def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict
         arrived = await _of_onebot(platform, message, adapter)
     else:
         arrived = _arrived(platform.meta().name, ref, message)
-        if adapter.get("kind") == "matrix":
-            # Of Matrix an event is the same for everybody: its JSON.
-            arrived.raw_message, arrived.self_id = adapter["raw"], adapter["bot"]
-            if arrived.group and adapter.get("chat_name"):
-                arrived.group.group_name = adapter["chat_name"]
+        if adapter:
+            _as_told(arrived, adapter)
     event = platform.create_event(arrived)
     # Compat(astrbot): plugins look administrators up in the configuration, by account alone. The host knows
     # who is one by platform and by the way they came, so that whoever speaks stands there if they are one.
@@ -72,6 +69,14 @@ def _arrived(platform: str, ref: str, message: dict[str, Any]) -> Any:
     if group:
         arrived.group = Group(str(group["id"]), group.get("name"))
     return arrived
+
+
+def _as_told(arrived: Any, adapter: dict[str, Any]) -> None:
+    """With what its platform says of it in its own words."""
+    arrived.self_id = adapter["bot"] or arrived.self_id
+    arrived.raw_message = adapter["raw"]
+    if arrived.group and adapter.get("chat_name"):
+        arrived.group.group_name = adapter["chat_name"]
 
 
 async def _of_onebot(platform: Any, message: dict[str, Any], adapter: dict[str, Any]) -> Any:
