@@ -110,22 +110,35 @@ async fn source(
     name: &str,
     url: &str,
 ) -> Result<String, Unsendable> {
-    let schemes = ["http://", "https://", "data:", "internal:"];
+    let schemes = ["http://", "https://", "internal:"];
     if schemes.iter().any(|scheme| url.starts_with(scheme)) {
         return Ok(url.to_owned());
     }
-    let bytes = match url.strip_prefix("base64://") {
-        Some(data) => base64::engine::general_purpose::STANDARD
-            .decode(data)
-            .map_err(|error| Unsendable::Never(error.to_string()))?,
+    let data = url
+        .strip_prefix("data:")
+        .and_then(|data| data.split_once(";base64,"));
+    let data = data.map(|(kind, data)| (Some(kind), data));
+    let data = data.or(url.strip_prefix("base64://").map(|data| (None, data)));
+    let (said, bytes) = match data {
+        Some((said, data)) => {
+            let bytes = base64::engine::general_purpose::STANDARD.decode(data);
+            (
+                said,
+                bytes.map_err(|error| Unsendable::Never(error.to_string()))?,
+            )
+        }
         None => {
             let read = shared.host.read(session, url).await;
-            read.map_err(Unsendable::Never)?
+            (None, read.map_err(Unsendable::Never)?)
         }
     };
-    let kind = media_type(&bytes).unwrap_or("application/octet-stream");
-    let file_name = url.rsplit('/').next().unwrap_or("file");
-    let name = if name.is_empty() { file_name } else { name };
+    let kind = media_type(&bytes).or(said);
+    let kind = kind.unwrap_or("application/octet-stream");
+    let file_name = url.rsplit('/').next().filter(|_| data.is_none());
+    let name = match name {
+        "" => file_name.unwrap_or("file"),
+        name => name,
+    };
     match shared.api.upload(login, name, kind, &bytes, SEND).await {
         Ok(url) => Ok(url),
         // It takes no files, or not this one.
