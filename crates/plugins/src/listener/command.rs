@@ -45,7 +45,12 @@ impl PluginListener {
         Verdict::Taken
     }
 
-    async fn send(&self, caller: &Caller, sequence: u64, parts: Json) -> Result<(), MethodError> {
+    pub(super) async fn send(
+        &self,
+        caller: &Caller,
+        sequence: u64,
+        parts: Json,
+    ) -> Result<(), MethodError> {
         if parts.as_array().is_none_or(Vec::is_empty) {
             return Ok(());
         }
