@@ -136,8 +136,6 @@ core.platform.sources.satori.satori_event SatoriPlatformEvent
 core.platform.sources.slack.client SlackWebhookClient SlackSocketClient
 core.platform.sources.slack.slack_adapter SlackAdapter
 core.platform.sources.slack.slack_event SlackMessageEvent
-core.platform.sources.telegram.tg_adapter TelegramPlatformAdapter
-core.platform.sources.telegram.tg_event TelegramPlatformEvent
 core.platform.sources.webchat.webchat_adapter QueueListener WebChatAdapter
 core.platform.sources.webchat.webchat_event WebChatMessageEvent
 core.platform.sources.wecom.wecom_adapter WecomServer WecomPlatformAdapter

@@ -4,7 +4,7 @@ Compat(nekro): plugins know every platform of a kind by one adapter key, whateve
 the operator's name; one that a plugin put together from the adapter key is understood as well.
 """
 
-_KEYS = {"onebot": "onebot_v11", "matrix": "matrix"}
+_KEYS = {"onebot": "onebot_v11", "matrix": "matrix", "telegram": "telegram"}
 _kinds: dict[str, str] = {}
 _bots: dict[str, str] = {}
 _names: dict[str, str] = {}

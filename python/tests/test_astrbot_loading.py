@@ -41,6 +41,7 @@ MODULES = """
     from astrbot.core.platform.sources.aiocqhttp.aiocqhttp_message_event import AiocqhttpMessageEvent
     from astrbot.core.platform.sources.aiocqhttp.aiocqhttp_platform_adapter import AiocqhttpAdapter
     from astrbot.core.platform.sources.telegram.tg_event import TelegramPlatformEvent
+    from astrbot.core.platform.sources.lark.lark_event import LarkMessageEvent
     from astrbot.core.provider.entites import LLMResponse, ProviderRequest
     from astrbot.core.provider.func_tool_manager import FuncCall, FuncTool
     from astrbot.core.provider.manager import ProviderManager
@@ -108,7 +109,7 @@ class Loading(Written):
         @filter.command("use")
         async def use(self, event: AiocqhttpMessageEvent):
             try:
-                TelegramPlatformEvent("x")
+                LarkMessageEvent("x")
             except Exception as error:
                 yield event.plain_result(f"{isinstance(event, AiocqhttpMessageEvent)} {hasattr(event, 'bot')} {error}")
             yield event.plain_result(json.dumps(os.path.basename(os.getcwd()) != "") + str(asyncio.iscoroutinefunction(self.use)))
@@ -117,7 +118,7 @@ class Loading(Written):
         await self.stage.load(self.write(body, head=""))
         sent = await self.stage.say("/use")
         self.assertEqual(sent[0][0].split(" ")[:2], ["False", "False"])
-        self.assertIn("TelegramPlatformEvent is part of AstrBot's own machinery", sent[0][0])
+        self.assertIn("LarkMessageEvent is part of AstrBot's own machinery", sent[0][0])
         self.assertEqual(sent[1], ["trueFalse"])
 
     async def test_metadata(self) -> None:

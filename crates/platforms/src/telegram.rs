@@ -307,9 +307,19 @@ impl Shared {
                 "{action} is Callgate's own: it reads this bot's updates"
             )));
         }
+        if action == actions::DOWNLOAD {
+            let path = text(&Json::Object(parameters), "file_path").unwrap_or_default();
+            let bytes = self.api.download(&path, SEND).await?;
+            return Ok(actions::encoded(&bytes));
+        }
         self.chats.lock().translate(&mut parameters);
         actions::complete(action, &mut parameters);
-        Ok(self.api.call(action, &parameters, SEND).await?)
+        let files = actions::take_files(&mut parameters).map_err(refused)?;
+        Ok(if files.is_empty() {
+            self.api.call(action, &parameters, SEND).await?
+        } else {
+            self.api.upload(action, &parameters, &files, SEND).await?
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! What may be offered to an AI of Telegram's methods, and what Telegram is told instead of a word that is
 //! easier to say. Plugins have all methods but those by which updates are read.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
+use super::api::Upload;
 use crate::action::{ActionHarm, ActionParameter, PlatformAction};
 
 /// They would take the updates from us, or the bot from its server.
@@ -14,6 +16,9 @@ pub(super) const OURS: [&str; 5] = [
     "logOut",
     "close",
 ];
+
+/// Not Telegram's: the bytes behind a path that `getFile` gave, whose address holds the token.
+pub(super) const DOWNLOAD: &str = "downloadFile";
 
 const PERMISSIONS: [&str; 10] = [
     "can_send_messages",
@@ -210,6 +215,30 @@ pub(super) fn complete(action: &str, parameters: &mut Map<String, Json>) {
     }
 }
 
+/// A file as it travels in JSON.
+pub(super) fn encoded(bytes: &[u8]) -> Json {
+    json!({"base64": STANDARD.encode(bytes)})
+}
+
+/// Parameters that are files: `{"base64": …, "file_name": …}`.
+pub(super) fn take_files(parameters: &mut Map<String, Json>) -> Result<Vec<Upload>, String> {
+    let encoded = |value: &Json| Some(value.get("base64")?.as_str()?.to_owned());
+    let names = parameters.iter().filter(|(_, it)| encoded(it).is_some());
+    let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+    let mut files = Vec::new();
+    for field in names {
+        let value = parameters.remove(&field).unwrap_or_default();
+        let bytes = STANDARD.decode(encoded(&value).unwrap_or_default());
+        let given = value.get("file_name").and_then(Json::as_str);
+        files.push(Upload {
+            name: given.unwrap_or(&field).to_owned(),
+            bytes: bytes.map_err(|_| format!("'{field}' is not base64"))?,
+            field,
+        });
+    }
+    Ok(files)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +246,27 @@ mod tests {
     fn completed(action: &str, mut parameters: Json) -> Json {
         complete(action, parameters.as_object_mut().unwrap());
         parameters
+    }
+
+    #[test]
+    fn files_travel_in_json() {
+        let asked = json!({"chat_id": 1, "media": {"a": 1},
+            "photo": {"base64": "aGk=", "file_name": "a.png"}});
+        let mut asked = asked.as_object().unwrap().clone();
+        let files = take_files(&mut asked).unwrap();
+        assert_eq!(
+            Json::Object(asked),
+            json!({"chat_id": 1, "media": {"a": 1}})
+        );
+        let [file] = files.as_slice() else {
+            panic!("one file");
+        };
+        assert_eq!(
+            (&*file.field, &*file.name, &*file.bytes),
+            ("photo", "a.png", &b"hi"[..])
+        );
+        let mut wrong = Map::from_iter([("photo".to_owned(), json!({"base64": "*"}))]);
+        assert!(take_files(&mut wrong).is_err());
     }
 
     #[test]

@@ -95,10 +95,10 @@ impl Api {
         &self,
         method: &str,
         parameters: &Map<String, Json>,
-        file: &Upload,
+        files: &[Upload],
         deadline: Duration,
     ) -> Result<Json, ApiError> {
-        let (kind, body) = multipart::body(parameters, file);
+        let (kind, body) = multipart::body(parameters, files);
         let request = self
             .client
             .post(self.address(method))

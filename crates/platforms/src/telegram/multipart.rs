@@ -5,9 +5,10 @@ use serde_json::{Map, Value as Json};
 use super::api::Upload;
 
 /// Content type and body.
-pub(super) fn body(parameters: &Map<String, Json>, file: &Upload) -> (String, Vec<u8>) {
-    let boundary = boundary(parameters, file);
-    let mut body = Vec::with_capacity(file.bytes.len() + 1_024);
+pub(super) fn body(parameters: &Map<String, Json>, files: &[Upload]) -> (String, Vec<u8>) {
+    let boundary = boundary(parameters, files);
+    let size: usize = files.iter().map(|file| file.bytes.len()).sum();
+    let mut body = Vec::with_capacity(size + 1_024);
     for (name, value) in parameters {
         let head = format!(
             "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"\r\n\r\n",
@@ -17,15 +18,18 @@ pub(super) fn body(parameters: &Map<String, Json>, file: &Upload) -> (String, Ve
         body.extend_from_slice(text(value).as_bytes());
         body.extend_from_slice(b"\r\n");
     }
-    let head = format!(
-        "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"; filename=\"{}\"\r\n\
-         Content-Type: application/octet-stream\r\n\r\n",
-        quoted(&file.field),
-        quoted(&file.name)
-    );
-    body.extend_from_slice(head.as_bytes());
-    body.extend_from_slice(&file.bytes);
-    body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    for file in files {
+        let head = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"; filename=\"{}\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n",
+            quoted(&file.field),
+            quoted(&file.name)
+        );
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(&file.bytes);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
     (format!("multipart/form-data; boundary={boundary}"), body)
 }
 
@@ -37,7 +41,7 @@ fn text(value: &Json) -> String {
 }
 
 /// One that nothing inside has.
-fn boundary(parameters: &Map<String, Json>, file: &Upload) -> String {
+fn boundary(parameters: &Map<String, Json>, files: &[Upload]) -> String {
     let has = |bytes: &[u8], part: &str| {
         let part = part.as_bytes();
         bytes.windows(part.len()).any(|window| window == part)
@@ -47,7 +51,8 @@ fn boundary(parameters: &Map<String, Json>, file: &Upload) -> String {
     loop {
         let boundary = format!("callgate-{number:08x}");
         let is_inside = texts.iter().any(|text| text.contains(&boundary));
-        if !is_inside && !has(&file.bytes, &boundary) {
+        let in_file = |file: &Upload| has(&file.bytes, &boundary);
+        if !is_inside && !files.iter().any(in_file) {
             return boundary;
         }
         number += 1;
@@ -78,7 +83,7 @@ mod tests {
         let Json::Object(parameters) = json!({"chat_id": 7, "caption": "hi"}) else {
             unreachable!()
         };
-        let (kind, body) = body(&parameters, &file);
+        let (kind, body) = body(&parameters, &[file]);
         assert_eq!(kind, "multipart/form-data; boundary=callgate-00000001");
         let body = String::from_utf8(body).unwrap();
         assert!(body.contains("name=\"chat_id\"\r\n\r\n7\r\n"), "{body}");

@@ -58,7 +58,10 @@ impl Shared {
         loop {
             let (method, parameters) = (sending.method, &sending.parameters);
             let sent = match &sending.upload {
-                Some(file) => self.api.upload(method, parameters, file, SEND).await,
+                Some(file) => {
+                    let files = std::slice::from_ref(file);
+                    self.api.upload(method, parameters, files, SEND).await
+                }
                 None => self.api.call(method, parameters, SEND).await,
             };
             let error = match sent {

@@ -42,5 +42,10 @@ class PlatformManager:
             from .sources.aiocqhttp.aiocqhttp_platform_adapter import AiocqhttpAdapter
 
             return AiocqhttpAdapter({"id": id}, self.settings, self.event_queue)
+        if kind == "telegram":
+            # Only here: python-telegram-bot is large too.
+            from .sources.telegram.tg_adapter import TelegramPlatformAdapter
+
+            return TelegramPlatformAdapter({"id": id}, self.settings, self.event_queue)
         # Compat(astrbot): plugins know platforms by their kind, whatever the operator named them.
         return HostedPlatform(id, kind or name, self.event_queue)

@@ -22,7 +22,9 @@ async def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict
         arrived = await _of_onebot(platform, message, adapter)
     else:
         arrived = _arrived(platform.meta().name, ref, message)
-        if adapter:
+        if adapter.get("kind") == "telegram":
+            arrived = await platform.told(arrived, adapter["raw"], adapter["bot"])
+        elif adapter:
             _as_told(arrived, adapter)
     event = platform.create_event(arrived)
     # Compat(astrbot): plugins look administrators up in the configuration, by account alone. The host knows
