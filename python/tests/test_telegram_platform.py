@@ -266,6 +266,24 @@ class Settings(Chats):
             shown = str(listed) + instance.logged()
         self.assertNotIn("wrong-one", shown)
 
+    async def test_a_bot_is_added_while_the_server_runs(self) -> None:
+        async with self.server.serve() as address:
+            instance = self.callgate()
+            await instance.start(address)
+            await self.world.until(lambda: self.world.commands, LONG)
+            await instance.command("platform", "remove", "tg")
+            new = ("platform", "add", "bot", "--kind", "telegram", "--token", self.world.token, "--api-url", address)
+            added = await instance.command(*new)
+            tested = await instance.command("platform", "test", "bot")
+            self.assertEqual(tested["status"]["accounts"][0]["id"], "4242")
+            await self.world.say("hello")
+            await self.answers(ANN, 1)
+            checks = (await instance.command("doctor"))["checks"]
+            check = next(one for one in checks if one["name"] == "platform bot")
+            self.assertEqual(check["status"], "ok")
+        shown = str([added, tested, checks]) + instance.logged()
+        self.assertNotIn(self.world.token.partition(":")[2], shown)
+
     async def test_another_program_that_reads_is_said(self) -> None:
         from aiohttp import ClientSession
 

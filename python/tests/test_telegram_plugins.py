@@ -35,7 +35,7 @@ ASTRBOT = """
                 "platform": [event.get_platform_name(), event.get_platform_id(), hasattr(event, "bot")],
                 "ids": [event.get_self_id(), event.get_sender_id(), event.session_id, event.get_group_id()],
                 "raw": [raw.message.chat.id, raw.effective_user.first_name, raw.message.text],
-                "client": [event.client.username, event.client.id],
+                "client": [event.client.username, event.client.id, event.message_obj.group.group_name],
             }
             yield event.plain_result(json.dumps(seen))
 
@@ -103,7 +103,7 @@ class Flavours(Telegram):
             self.assertEqual(seen, {
                 "classes": [True, True, True], "platform": ["telegram", "tg", False],
                 "ids": ["gate_test_bot", "1001", group, group], "raw": [known.GROUP["id"], "Ann", "/look@gate_test_bot"],
-                "client": ["gate_test_bot", 4242],
+                "client": ["gate_test_bot", 4242, "Town"],
             })  # fmt: skip
             said = await world.say("/act")
             await world.until(lambda: len([one for one in world.sent if one.chat == ANN]) >= 3, LONG)

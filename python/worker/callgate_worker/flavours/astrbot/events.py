@@ -22,10 +22,10 @@ async def build(runtime: Runtime, ref: str, message: dict[str, Any], facts: dict
         arrived = await _of_onebot(platform, message, adapter)
     else:
         arrived = _arrived(platform.meta().name, ref, message)
-        if adapter.get("kind") == "telegram":
-            arrived = await platform.told(arrived, adapter["raw"], adapter["bot"])
-        elif adapter:
+        if adapter:
             _as_told(arrived, adapter)
+        if adapter.get("kind") == "telegram":
+            arrived = await platform.told(arrived, adapter["bot"])
     event = platform.create_event(arrived)
     # Compat(astrbot): plugins look administrators up in the configuration, by account alone. The host knows
     # who is one by platform and by the way they came, so that whoever speaks stands there if they are one.

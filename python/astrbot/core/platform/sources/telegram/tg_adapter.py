@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from asyncio import Queue
-from typing import Any
 
 from telegram import Update
 from telegram.error import TelegramError
@@ -35,13 +34,13 @@ class TelegramPlatformAdapter(HostedPlatform):
             message.message_str, message, self.meta(), message.session_id, self.client
         )
 
-    async def told(self, message: AstrBotMessage, raw: dict[str, Any], bot: str) -> AstrBotMessage:
-        """The same with what only Telegram has, and in its words."""
+    async def told(self, message: AstrBotMessage, bot: str) -> AstrBotMessage:
+        """The same in the words of python-telegram-bot."""
         try:
             await self.client.initialize()
         except TelegramError as error:
             logger.warning("Telegram did not say who the bot is: %s", error)
-        message.raw_message = Update.de_json(raw, self.client)
+        message.raw_message = Update.de_json(message.raw_message, self.client)
         known = self.client._bot_user
         if known is None or not known.username:
             return message
