@@ -195,6 +195,9 @@ test("a plugin is installed with a log, shows its failure after a bad change, an
   await page.getByText("failed", { exact: true }).first().waitFor();
   await page.getByText(/NameError: name 'missing_name'/).first().waitFor();
   await page.getByText("Traceback", { exact: true }).waitFor();
+  await page.getByText(/the version before goes on/).first().waitFor();
+  assert.match(await tried("count_up", { number: "41" }), /42/);
+  await page.goto(`${scene.origin}/#/plugins/${encodeURIComponent(id)}`);
   await page.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("heading", { name: "Plugins" }).waitFor();
   await page.getByRole("link", { name: /counter/ }).waitFor({ state: "detached" });

@@ -199,10 +199,22 @@ test("an installation is followed without asking again and again, and found agai
   assert.ok(jobs() <= 4, `${jobs()} requests in four seconds`);
 
   await visit(scene, page, "methods");
+  await page.getByRole("status").getByRole("link", { name: "1 install in progress" }).waitFor();
   await visit(scene, page, "plugins/+");
   await progress.getByText(source, { exact: true }).waitFor();
   await progress.getByText("in progress").waitFor();
   await page.reload();
+  await progress.getByText("in progress").waitFor();
+  await progress.getByText("Fetching").waitFor();
+  // Ended from another tab.
+  const other = await scene.page();
+  await visit(scene, other, "plugins/+");
+  await other.getByRole("region", { name: "Progress" }).getByRole("button", { name: "Cancel" }).click();
+  await progress.getByText("cancelled", { exact: true }).waitFor();
+  await other.close();
+
+  await page.locator("#source").fill(source);
+  await page.locator("form").getByRole("button", { name: "Install" }).click();
   await progress.getByText("in progress").waitFor();
   slow.close();
   for (const socket of waiting) socket.destroy();

@@ -93,7 +93,13 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
 /// Does it ask a server of this user's, wherever that was started? The others make a directory their own, or need none.
 fn is_for_any_folder(command: &Command) -> bool {
     match command {
-        Command::Serve(_) | Command::Demo(_) | Command::Verify(_) | Command::Restore(_) => false,
+        Command::Serve(_)
+        | Command::Demo(_)
+        | Command::Verify(_)
+        | Command::Restore(_)
+        | Command::Help(_)
+        | Command::Completions(_)
+        | Command::Man(_) => false,
         Command::Plugin(plugin) => !matches!(
             plugin.command,
             PluginCommand::Check(_) | PluginCommand::Test(_) | PluginCommand::New(_)

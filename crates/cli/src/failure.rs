@@ -1,7 +1,7 @@
 //! [`Failure`]: why a command did not succeed, in one line, and what to do about it in another: by which
 //! command of ours that is done, where the service only says what.
 
-use callgate_service::{Hint, Listing, ServiceError};
+use callgate_service::{ErrorCode, Hint, Listing, ServiceError};
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,16 +28,28 @@ fn one_line(text: &str) -> String {
 impl<E: Into<ServiceError>> From<E> for Failure {
     fn from(error: E) -> Self {
         let error = error.into();
-        let hint = hint_text(&error.hint);
+        let hint = match error.hint {
+            Hint::None => usual_hint(error.code).to_owned(),
+            hint => hint_text(&hint),
+        };
         Failure::new(error.message, hint)
+    }
+}
+
+/// What to do where nobody knew better.
+fn usual_hint(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::NotFound | ErrorCode::Invalid => "add --help to see what can be given",
+        ErrorCode::Conflict => "look again: it has changed meanwhile, or is in use",
+        ErrorCode::Busy | ErrorCode::Deadline | ErrorCode::Unavailable => "try again later",
+        ErrorCode::StorageFull => "make room where the data directory is, and try again",
+        _ => "`callgate doctor` looks at this machine, `callgate --help` lists commands",
     }
 }
 
 fn hint_text(hint: &Hint) -> String {
     match hint {
-        Hint::None => {
-            "`callgate doctor` looks at this machine, `callgate --help` lists commands".to_owned()
-        }
+        Hint::None => "`callgate --help` lists commands".to_owned(),
         Hint::Text(text) => text.clone(),
         Hint::List(listing) => match listing {
             Listing::Approvals => "see what waits for an answer with `callgate approval list`",
@@ -51,7 +63,12 @@ fn hint_text(hint: &Hint) -> String {
             Listing::Personas => "see the personas with `callgate persona list`",
             Listing::Platforms => "see the platforms with `callgate platform list`",
             Listing::Plugins => "see them all with `callgate plugin list`",
-            Listing::Sessions => "see the sessions with `callgate session list`",
+            Listing::Sessions | Listing::Conversations => {
+                "see the sessions with `callgate session list`"
+            }
+            Listing::Turns => "see the turns with `callgate cost --by turn`",
+            Listing::Timers => "see the timers with `callgate timer list`",
+            Listing::Files => "files of a session lie in /app/shared and /app/uploads",
         }
         .to_owned(),
         Hint::DescribeMethod(name) => {
@@ -60,6 +77,7 @@ fn hint_text(hint: &Hint) -> String {
         Hint::Arguments => {
             "give --args as a JSON object by name, or an array by position".to_owned()
         }
+        Hint::Budgets => "[budget] in callgate.toml says how much may be spent".to_owned(),
         Hint::AnswerApproval(id) => {
             format!("`callgate approval allow {id}` makes the call, `deny {id}` drops it")
         }

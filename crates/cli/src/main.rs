@@ -69,9 +69,11 @@ fn refused(error: &clap::Error) -> ExitCode {
             let text = error.render().to_string();
             let what = text.split("\n\n").next().unwrap_or_default();
             let what = what.strip_prefix("error: ").unwrap_or(what);
+            // Of a word that is no option here nobody wants to know how it is given as a value.
             let tip = text
                 .lines()
-                .find_map(|line| line.trim().strip_prefix("tip: "));
+                .find_map(|line| line.trim().strip_prefix("tip: "))
+                .filter(|tip| !tip.starts_with("to pass"));
             let as_json = std::env::args_os().any(|argument| argument == "--json");
             let hint = tip.unwrap_or("add --help to see what can be given");
             show::failure(&Failure::new(what, hint), as_json);

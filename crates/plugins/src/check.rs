@@ -95,7 +95,14 @@ impl CheckReport {
             Some(error) => error.clone(),
             None => "it imports none of nekro_agent, astrbot, callgate".to_owned(),
         });
-        CheckReport::new(survey, Err(&error), Vec::new(), &[])
+        let mut report = CheckReport::new(survey, Err(&error), Vec::new(), &[]);
+        let hint = if survey.errors.is_empty() {
+            "a plugin imports one of them; `callgate plugin new NAME` makes one to begin with"
+        } else {
+            "give the folder of a plugin, or its one .py file"
+        };
+        report.hint = Some(hint.to_owned());
+        report
     }
 
     fn succeeded(&mut self, loaded: &LoadedPlugin) {

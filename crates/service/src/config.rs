@@ -342,6 +342,8 @@ fn overlay(
 /// One key alone, so that the error can say which.
 pub fn check(key: &Key, value: Value, place: &str) -> Result<(), ServiceError> {
     let given = serde_json::to_string(&value).unwrap_or_default();
+    let names = value.as_array();
+    let is_list_of_text = names.is_some_and(|names| names.iter().all(Value::is_str));
     let alone = Table::from_iter([(
         key.section().to_owned(),
         Value::Table(Table::from_iter([(key.field().to_owned(), value)])),
@@ -354,7 +356,12 @@ pub fn check(key: &Key, value: Value, place: &str) -> Result<(), ServiceError> {
         }
         let (shape, default) = (key.shape.words(), key.default);
         let hint = format!("{} Default: {default}", key.meaning);
-        ServiceError::refused(format!("{place}: {given} is not {shape}"), hint)
+        let what = match (key.shape, is_list_of_text) {
+            // A list it is: what one of them lacks is told by whoever read it.
+            (Shape::Names, true) => error.message().to_owned(),
+            _ => format!("{given} is not {shape}"),
+        };
+        ServiceError::refused(format!("{place}: {what}"), hint)
     })
 }
 

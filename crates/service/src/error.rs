@@ -80,6 +80,8 @@ pub enum Hint {
     ApprovalRules,
     /// Make a key that holds this scope.
     NewKey(String),
+    /// Look at how much may be spent.
+    Budgets,
     /// Say what the persona is told to be.
     PersonaPrompt,
     /// Take another name.
@@ -130,6 +132,7 @@ impl fmt::Display for Hint {
             Hint::Arguments => "give an object by name, or an array by position",
             Hint::AnswerApproval(_) => "it goes on once the operator has answered",
             Hint::ApprovalRules => "the operator's rules say who may call what",
+            Hint::Budgets => "the operator says how much may be spent",
             Hint::PersonaPrompt => "give it a system prompt",
             Hint::OtherName => "choose another name",
             Hint::OtherNameOrReplace => "choose another name, or overwrite what is there",
@@ -159,6 +162,10 @@ pub enum Listing {
     Platforms,
     Plugins,
     Sessions,
+    Conversations,
+    Turns,
+    Timers,
+    Files,
 }
 
 impl ServiceError {
@@ -256,9 +263,8 @@ impl From<StoreError> for ServiceError {
             E::UnknownKey(_) => ServiceError::not_found(text, Listing::Keys),
             E::UnknownPersona(_) => ServiceError::not_found(text, Listing::Personas),
             E::UnknownClient(_) => ServiceError::not_found(text, Listing::Clients),
-            E::UnknownRun(_) | E::UnknownConversation(_) | E::UnknownTurn(_) => {
-                ServiceError::not_found(text, Listing::Sessions)
-            }
+            E::UnknownRun(_) | E::UnknownTurn(_) => ServiceError::not_found(text, Listing::Turns),
+            E::UnknownConversation(_) => ServiceError::not_found(text, Listing::Conversations),
             E::AlreadyAnswered { .. } => ServiceError::conflict(text, Listing::Approvals),
             E::NameTaken(_) => ServiceError::conflict(text, Hint::NewClientKey),
             E::PersonaExists(_) => ServiceError::conflict(text, Hint::OtherName),
@@ -307,7 +313,7 @@ impl From<FileError> for ServiceError {
     fn from(error: FileError) -> Self {
         let text = error.to_string();
         match &error {
-            FileError::NotFound(_) => ServiceError::not_found(text, Hint::None),
+            FileError::NotFound(_) => ServiceError::not_found(text, Listing::Files),
             FileError::NoOpenat2 | FileError::Io { .. } => {
                 ServiceError::new(ErrorCode::Internal, text, Hint::Doctor)
             }
@@ -435,11 +441,20 @@ impl From<CallError> for ServiceError {
                 (ErrorCode::Denied, Hint::List(Listing::Methods))
             }
             E::Denied { .. } => (ErrorCode::Denied, Hint::ApprovalRules),
-            E::Budget { .. } => (ErrorCode::Busy, Hint::None),
+            E::Budget { .. } => (ErrorCode::Busy, Hint::Budgets),
             E::ApprovalPending { id, .. } => (ErrorCode::ApprovalPending, Hint::AnswerApproval(id)),
-            E::Deadline { .. } => (ErrorCode::Deadline, Hint::None),
+            E::Deadline { method, .. } => (ErrorCode::Deadline, Hint::DescribeMethod(method)),
             E::Store { source, .. } => return source.into(),
-            _ => (ErrorCode::MethodFailed, Hint::None),
+            E::NotLeaf { method }
+            | E::Unconfirmed { method }
+            | E::ApprovalElsewhere { method, .. }
+            | E::Cancelled { method, .. }
+            | E::Failed { method, .. }
+            | E::Panicked { method, .. }
+            | E::Unpassable { method, .. }
+            | E::BadResult { method, .. }
+            | E::OutcomeUnknown { method, .. }
+            | E::Recorded { method, .. } => (ErrorCode::MethodFailed, Hint::DescribeMethod(method)),
         };
         ServiceError::new(code, text, hint)
     }

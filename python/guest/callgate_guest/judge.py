@@ -34,6 +34,9 @@ def describe(error):
     summary = traceback.TracebackException.from_exception(error, compact=True)
     _leave_out_ours(summary)
     text = "".join(summary.format())
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.split(".")[0]
+        text += f"[Only the operator can add packages: `callgate sandbox install {package}`]\n"
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]}\n[...]\n{text[-LONGEST // 2 :]}"
     return text

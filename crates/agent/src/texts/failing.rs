@@ -94,5 +94,7 @@ fn in_chinese(error: &ModelError) -> String {
 
 /// Whole ones, and never too few.
 fn seconds(wait: Option<Duration>) -> Option<u64> {
-    Some(wait?.as_secs_f64().ceil() as u64).filter(|seconds| *seconds > 0)
+    let wait = wait?;
+    let begun = u64::from(wait.subsec_nanos() > 0);
+    Some(wait.as_secs() + begun).filter(|seconds| *seconds > 0)
 }

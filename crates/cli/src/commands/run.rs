@@ -212,6 +212,13 @@ pub fn part(part: &Part) -> String {
 }
 
 fn hint(report: &RunReport) -> Option<&'static str> {
+    if report
+        .error
+        .as_deref()
+        .is_some_and(|it| it.contains("ModuleNotFoundError"))
+    {
+        return Some("`callgate sandbox install PACKAGE` lets code import it");
+    }
     Some(match report.stop {
         Stop::Approval => "see `callgate approval list`; the run goes on when you answer",
         Stop::Timeout => "give it more time with --timeout SECONDS",

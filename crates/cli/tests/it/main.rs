@@ -55,6 +55,7 @@ mod plugin_web;
 mod plugins;
 mod policy;
 mod progress;
+mod provoked;
 mod remote;
 mod retention;
 mod revocation;

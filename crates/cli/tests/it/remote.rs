@@ -94,6 +94,11 @@ fn rooms_keep_their_members_and_rights() {
 }
 
 #[test]
+fn what_waits_for_an_administrator_is_said_to_the_client() {
+    clients("approvals");
+}
+
+#[test]
 fn requests_are_answered_in_order_by_whom_they_were_put_to() {
     clients("llm");
 }

@@ -134,6 +134,26 @@ impl Server {
         Some((status, serde_json::from_str(&body).unwrap_or(Json::Null)))
     }
 
+    /// Status and body of one request, with whatever stands in it.
+    pub fn raw(&self, verb: &str, path: &str, key: Option<&str>, body: &str) -> (u16, String) {
+        let key = key.map(|key| format!("Authorization: Bearer {key}\r\n"));
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "{verb} {path} HTTP/1.1\r\nHost: {}\r\n{}Content-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.address,
+            key.unwrap_or_default(),
+            body.len(),
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, body.to_owned())
+    }
+
     fn try_text(
         &self,
         verb: &str,

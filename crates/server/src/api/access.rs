@@ -152,7 +152,11 @@ pub(super) async fn verify(
         Some(_) => attempts.opened(text),
         None => attempts.failed(from, text),
     }
-    found.ok_or_else(Problem::locked_out)
+    found.ok_or_else(|| match shown {
+        Shown::Key(_) => Problem::unknown_key(),
+        // It has ended, and the page asks for a key again.
+        Shown::Login(_) => Problem::locked_out(),
+    })
 }
 
 /// What somebody shows to be let in.

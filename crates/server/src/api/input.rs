@@ -28,6 +28,10 @@ fn unread(status: StatusCode, why: String) -> Problem {
     if status == StatusCode::PAYLOAD_TOO_LARGE {
         return Problem::too_large();
     }
+    // Of what axum says, what is wrong with the body.
+    let about = "Failed to deserialize the JSON body into the target type: ";
+    let why = why.strip_prefix(about).unwrap_or(&why);
+    let why = why.split(" at line ").next().unwrap_or_default();
     Problem::bad(why).hint("GET /api/openapi.json describes every request")
 }
 

@@ -66,7 +66,11 @@ async fn login(
     JsonBody(login): JsonBody<Login>,
 ) -> Result<Response, Problem> {
     let shown = Shown::Key(login.key.trim().to_owned());
-    let access = verify(&api, &shown, &extensions).await?;
+    let access = verify(&api, &shown, &extensions).await;
+    let access = access.map_err(|problem| match problem.status {
+        401 => Problem::unknown_login(),
+        _ => problem,
+    })?;
     let text = api.store().logins().begin(&access.key).await?;
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
     let secure = if origin.is_some_and(|origin| origin.starts_with("https://")) {

@@ -70,6 +70,21 @@ impl Problem {
             .hint("send `Authorization: Bearer KEY`; `callgate key new` makes one")
     }
 
+    /// Of somebody who has shown one that opens nothing.
+    pub(super) fn unknown_key() -> Self {
+        let title = "this key is unknown, revoked or expired";
+        Problem::new(StatusCode::UNAUTHORIZED, "no_key", title)
+            .hint("send another as `Authorization: Bearer KEY`; `callgate key new` makes one")
+    }
+
+    /// The same, on the page.
+    pub(super) fn unknown_login() -> Self {
+        Problem::unknown_key().hint(
+            "enter one that `callgate key new --scope operator` made, or open the link that the server \
+             printed at its first start",
+        )
+    }
+
     /// Of somebody who has shown no key.
     pub(super) fn untaken(why: BodyRefusal) -> Self {
         match why {
@@ -164,6 +179,7 @@ impl From<ServiceError> for Problem {
                 Some("nothing was stored: send it again; the server's log says why".to_owned())
             }
             (ErrorCode::Internal, _) => Some("the server's log says why".to_owned()),
+            (code, Hint::None) => Some(usual_hint(code).to_owned()),
             (_, hint) => hint_text(hint),
         };
         Problem {
@@ -173,6 +189,19 @@ impl From<ServiceError> for Problem {
             hint,
             fields: error.fields,
         }
+    }
+}
+
+/// What to do where nobody knew better.
+fn usual_hint(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::NotFound => "GET /api/openapi.json describes every route",
+        ErrorCode::Conflict => "read it again: it has changed meanwhile, or is in use",
+        ErrorCode::Busy | ErrorCode::Deadline | ErrorCode::Unavailable => "send it again later",
+        ErrorCode::StorageFull => {
+            "make room where the data directory is; nothing was stored, so send it again then"
+        }
+        _ => "GET /api/openapi.json describes every request",
     }
 }
 
@@ -186,7 +215,10 @@ fn hint_text(hint: Hint) -> Option<String> {
             Listing::Approvals => "approvals",
             Listing::Limits => "limits",
             Listing::Outbox => "outbox",
-            Listing::Rules => "rules",
+            Listing::Rules => {
+                let lists = "GET /api/rules lists rules, GET /api/approvals/rules standing answers";
+                return Some(lists.to_owned());
+            }
             Listing::Clients => "clients",
             Listing::Keys => "keys",
             Listing::Methods => "methods",
@@ -195,7 +227,12 @@ fn hint_text(hint: Hint) -> Option<String> {
             Listing::Platforms => "platforms",
             Listing::Plugins => "plugins",
             Listing::Sessions => "sessions",
+            Listing::Conversations => "conversations",
+            Listing::Turns => "turns",
+            Listing::Timers => "sessions/SESSION/timers",
+            Listing::Files => "sessions/SESSION/files",
         }),
+        Hint::Budgets => Some("GET /api/settings shows what `budget` allows".to_owned()),
         Hint::DescribeMethod(name) => Some(format!("GET /api/methods/{name} describes it")),
         Hint::Arguments => {
             Some("send `arguments` as an object by name, or an array by position".to_owned())

@@ -133,7 +133,7 @@ impl Service {
     }
 
     async fn turn_capsule(&self, turn: &str) -> Result<Capsule, ServiceError> {
-        let missing = |_| ServiceError::not_found(format!("no turn {turn}"), Listing::Sessions);
+        let missing = |_| ServiceError::not_found(format!("no turn {turn}"), Listing::Turns);
         let turn = JournalId(turn.parse().map_err(missing)?);
         let session = self.store().turns().get(turn).await?.start.session;
         self.capsule(&session, Some(turn)).await

@@ -293,7 +293,8 @@ async fn view(service: &Service, found: Conversation) -> Result<ConversationView
 }
 
 async fn find(service: &Service, id: &str) -> Result<Conversation, ServiceError> {
-    let missing = || ServiceError::not_found(format!("no conversation {id}"), Listing::Sessions);
+    let missing =
+        || ServiceError::not_found(format!("no conversation {id}"), Listing::Conversations);
     let id: ConversationId = id.parse().map_err(|_| missing())?;
     let found = service.store().conversations().get(id).await?;
     found.ok_or_else(missing)

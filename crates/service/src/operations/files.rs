@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::List;
-use crate::{Capability, Hint, Operation, Requester, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 /// Bytes of a file that is handed out or in.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -58,7 +58,7 @@ impl Service {
     ) -> Result<Vec<u8>, ServiceError> {
         let Some(folders) = self.session_folders(session).await? else {
             let message = format!("no file '{path}'");
-            return Err(ServiceError::not_found(message, Hint::None));
+            return Err(ServiceError::not_found(message, Listing::Files));
         };
         let path = format!("/app/{path}");
         let (folder, name) = folders.resolve(&path)?;

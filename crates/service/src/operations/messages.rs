@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::journal_id;
-use crate::{Capability, Observer, Operation, Requester, Service, ServiceError};
+use crate::{Capability, Listing, Observer, Operation, Requester, Service, ServiceError};
 
 /// It goes through the whole pipeline, like one from any chat platform.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,13 @@ impl Operation for SendMessage {
         service: &Service,
         requester: &Requester,
     ) -> Result<Self::Response, ServiceError> {
+        if let (Some(model), Some(agent)) = (&self.model, service.running_agent()) {
+            let known = agent.models().all();
+            if !known.iter().any(|it| it.id == *model) {
+                let error = format!("no model '{model}'");
+                return Err(ServiceError::not_found(error, Listing::Models));
+            }
+        }
         let sent = service.send_message(requester, self, Observer::default());
         Ok(match sent.await? {
             Some(sent) => sent.arrived.into(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{List, Page};
-use crate::{Capability, Hint, Operation, Requester, Service, ServiceError};
+use crate::{Capability, Listing, Operation, Requester, Service, ServiceError};
 
 /// In all sessions, the next one first.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +127,7 @@ impl Operation for PlanTimer {
         let set = set.into_iter().find(|one| one.id == timer.id);
         set.map(TimerView::from).ok_or_else(|| {
             let message = format!("timer {} has been cancelled meanwhile", timer.id);
-            ServiceError::not_found(message, Hint::None)
+            ServiceError::not_found(message, Listing::Timers)
         })
     }
 }
@@ -166,7 +166,7 @@ impl Operation for CancelTimer {
             Ok(())
         } else {
             let message = format!("no timer {id} waits in {session}");
-            Err(ServiceError::not_found(message, Hint::None))
+            Err(ServiceError::not_found(message, Listing::Timers))
         }
     }
 }

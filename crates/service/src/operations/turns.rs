@@ -90,7 +90,7 @@ impl Operation for GetTurn {
         service: &Service,
         _: &Requester,
     ) -> Result<Self::Response, ServiceError> {
-        let missing = || ServiceError::not_found(format!("no turn {}", self.id), Listing::Sessions);
+        let missing = || ServiceError::not_found(format!("no turn {}", self.id), Listing::Turns);
         let turn = JournalId(self.id.parse().map_err(|_| missing())?);
         let turns = service.store().turns();
         let found = turns.get(turn).await?;

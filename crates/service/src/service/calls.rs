@@ -157,7 +157,7 @@ fn arguments(json: Json) -> Result<Arguments, ServiceError> {
             })
         }
         other => Err(ServiceError::invalid(
-            format!("the arguments are {other}"),
+            format!("the arguments are {other}, which is neither an object nor a list"),
             Hint::Arguments,
         )),
     }

@@ -18,7 +18,7 @@ pub enum PluginState {
     Moved,
     /// Its worker has no process at this moment.
     Stopped,
-    /// It did not load.
+    /// Its files do not load; where the version before goes on, the error says so.
     Failed,
     Disabled,
 }
@@ -149,6 +149,7 @@ impl Service {
         let moved = source.worker != meant.unwrap_or(&source.flavour);
         let state = match (enabled, is_running, moved) {
             (false, _, _) => PluginState::Disabled,
+            _ if source.kept.is_some() => PluginState::Failed,
             (true, false, _) => PluginState::Stopped,
             (true, true, true) => PluginState::Moved,
             (true, true, false) => PluginState::Running,
