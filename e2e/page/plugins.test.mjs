@@ -250,3 +250,18 @@ test("a new plugin is made to begin with, and works", async () => {
   assert.match(await tried("count_words", { text: "to be or not to be" }), /"to": 2/);
   await removed("my_first");
 });
+
+test("a method with the name of a built-in one is warned of", async () => {
+  const folder = join(scene.data, "given", "clock");
+  await mkdir(folder, { recursive: true });
+  writeFileSync(join(folder, "__init__.py"), '"""A clock."""\nfrom callgate import method\n\n@method\ndef now() -> str:\n    """Another clock."""\n    return "teatime"\n');
+  await nav("Plugins");
+  await page.getByRole("link", { name: "Install a plugin" }).first().click();
+  await page.getByLabel("Folder, ZIP or repository").fill(folder);
+  await page.getByRole("button", { name: "Install a plugin" }).click();
+  await installed();
+  const warning = page.getByRole("note").filter({ hasText: "now means this plugin's method and not builtin/now" });
+  await warning.waitFor();
+  await warning.getByRole("link", { name: "Settings" }).waitFor();
+  await removed("clock");
+});
