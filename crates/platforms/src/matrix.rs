@@ -19,7 +19,7 @@ mod seen;
 mod sync;
 mod taking;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use callgate_contract::{
     BoxFuture, DeliveryError, Found, Message, Part, Piece, Receipt, Repetition, SessionKey,
@@ -79,6 +79,8 @@ struct Shared {
     seen: Seen,
     uploads: Uploads,
     encrypted: EncryptedRooms,
+    /// Invitations that waited when we came were looked at. Later ones are told as they come.
+    has_looked: AtomicBool,
     /// A lock, held for a copy.
     bot: RwLock<Bot>,
 }
@@ -109,6 +111,7 @@ impl Matrix {
                 seen: Seen::default(),
                 uploads: Uploads::default(),
                 encrypted: EncryptedRooms::default(),
+                has_looked: AtomicBool::new(false),
                 bot: RwLock::default(),
                 settings,
                 host,

@@ -1,7 +1,11 @@
 //! The long poll: who we are, what happened since we last asked, and how far that is on disk. What was told is
 //! read while the next question is already under way; the place moves when everything before it is stored.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use serde_json::{Map, Value as Json, json};
 use tokio::{
@@ -98,16 +102,21 @@ async fn connect(shared: &Arc<Shared>) -> Result<String, ApiError> {
     let program = format!("{} {version}", word("name"));
     shared.rooms.read_direct(api, &id).await?;
     shared.connected_as(id, name.unwrap_or_default(), program.trim().to_owned());
-    let seen = first_look(shared).await?;
-    let kept = stored(shared, || shared.host.cursor()).await;
-    let since = match kept {
-        Some(since) => since,
+    let since = match stored(shared, || shared.host.cursor()).await {
+        Some(since) => {
+            if !shared.has_looked.load(Relaxed) {
+                first_look(shared).await?;
+            }
+            since
+        }
         // What was said before we were there is not ours to answer.
         None => {
-            stored(shared, || shared.host.set_cursor(&seen)).await;
-            seen
+            let here = first_look(shared).await?;
+            stored(shared, || shared.host.set_cursor(&here)).await;
+            here
         }
     };
+    shared.has_looked.store(true, Relaxed);
     tracing::info!(
         platform = shared.settings.id,
         account = shared.bot().id,
