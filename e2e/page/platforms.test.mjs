@@ -56,6 +56,33 @@ test("a platform is added by its form, without its token being shown again", asy
   assert.deepEqual(await barriers(page), []);
 });
 
+test("each kind of platform asks for what it needs, and says what is wrong with it", async () => {
+  const kind = page.getByRole("combobox", { name: "Platform" });
+  const fields = async () => (await page.locator("form label:has(input)").allTextContents()).map((text) => text.trim());
+  await kind.selectOption({ label: "Telegram" });
+  await page.getByText("@BotFather").waitFor();
+  assert.deepEqual(await fields(), ["Short name, used in session names", "Access token"]);
+  await page.getByLabel("Short name").fill("tg");
+  await page.getByLabel("Access token").fill("no token");
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await page.getByText(/a token looks like/).waitFor();
+  for (const [label, hint] of [["Matrix", "Encrypted rooms"], ["Satori", "Koishi"]]) {
+    await kind.selectOption({ label });
+    await page.getByText(hint).waitFor();
+    assert.deepEqual(await fields(), ["Short name, used in session names", "Address we connect to", "Access token"]);
+  }
+  await page.getByLabel("Short name").fill("rooms");
+  await page.getByLabel("Access token").fill("open sesame");
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  const rooms = page.getByRole("region", { name: "rooms" });
+  await rooms.getByText("Satori").waitFor();
+  assert.equal(await page.getByLabel("Access token").inputValue(), "", "what was given is not kept in the form");
+  assert.deepEqual(await barriers(page), []);
+  await rooms.getByRole("button", { name: "Remove rooms" }).click();
+  await rooms.waitFor({ state: "detached" });
+  await kind.selectOption({ label: "OneBot v11 (QQ)" });
+});
+
 test("a program with a wrong token is refused and named, one with the right one is answered", async () => {
   await assert.rejects(connect("sesame"), /403/);
   await card().getByText(/the access token is wrong/).waitFor();

@@ -52,7 +52,7 @@ class Jobs {
   });
 
   /** What a job says and how far it is is told with the event; only its end, and what was missed, is read. */
-  #hear(happening: Happening) {
+  #hear(happening: Happening | "reset") {
     if (happening === "reset") return void this.read();
     const news = happening.event.job;
     if (!news) return;
