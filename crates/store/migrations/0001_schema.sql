@@ -584,3 +584,27 @@ CREATE TABLE room_message (
 );
 
 CREATE INDEX room_message_by_position ON room_message (room, position);
+
+-- What was brought from another system's folder, one row for each time, and what each of them made.
+CREATE TABLE import (
+    id {id},
+    system TEXT NOT NULL,
+    -- The folder, in full.
+    source TEXT NOT NULL,
+    made_at BIGINT NOT NULL,
+    undone_at BIGINT
+);
+
+CREATE TABLE import_item (
+    import BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    -- What it is called there, and here.
+    name TEXT NOT NULL,
+    made TEXT NOT NULL,
+    -- Hashes of what stood there, and of what was made here: written before it is made.
+    source_hash TEXT NOT NULL,
+    made_hash TEXT NOT NULL,
+    -- What stood here before, as JSON; NULL for nothing.
+    previous TEXT,
+    PRIMARY KEY (import, kind, name)
+) {compact};

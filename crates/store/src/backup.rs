@@ -21,9 +21,10 @@ pub use verify::{Problem, Verification, verify};
 use crate::{DatabaseError, OwnerError, StoreError};
 
 /// Of the data directory. All else is a process's own, or can be made again.
-const KEPT: [&std::ffi::CStr; 6] = [
+const KEPT: [&std::ffi::CStr; 7] = [
     c"callgate.toml",
     c"functions",
+    c"imports",
     c"plugin_data",
     c"plugins",
     c"remote",

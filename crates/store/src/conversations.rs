@@ -289,7 +289,10 @@ fn owned(
         .ok_or(StoreError::UnknownConversation(id))
 }
 
-fn current(tx: &mut dyn Tx, session: &SessionKey) -> Result<Option<ConversationId>, StoreError> {
+pub(crate) fn current(
+    tx: &mut dyn Tx,
+    session: &SessionKey,
+) -> Result<Option<ConversationId>, StoreError> {
     let select = "SELECT conversation FROM current_conversation WHERE session = ?1";
     tx.scalar(select, parameters![session.to_string()])
 }
@@ -313,7 +316,7 @@ fn named_or_current(
     }
 }
 
-fn insert(
+pub(crate) fn insert(
     tx: &mut dyn Tx,
     session: &SessionKey,
     new: NewConversation,
@@ -340,7 +343,7 @@ fn insert(
     find(tx, id)?.ok_or(StoreError::UnknownConversation(id))
 }
 
-fn set_current(
+pub(crate) fn set_current(
     tx: &mut dyn Tx,
     session: &SessionKey,
     id: ConversationId,

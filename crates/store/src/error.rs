@@ -55,6 +55,8 @@ pub enum StoreError {
     UnknownRule(i64),
     #[error("no limit {0}")]
     UnknownLimit(i64),
+    #[error("no import {0}")]
+    UnknownImport(i64),
     #[error("no message {0} is on its way")]
     UnknownMessage(i64),
     #[error("no key '{0}'")]

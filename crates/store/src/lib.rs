@@ -20,6 +20,8 @@ mod database;
 mod database_error;
 mod error;
 pub mod files;
+mod foreign;
+mod imports;
 mod instance;
 mod job;
 mod journal;
@@ -72,6 +74,8 @@ pub use cursors::Cursors;
 pub use database_error::DatabaseError;
 pub use error::StoreError;
 pub use files::Files;
+pub use foreign::{ForeignDatabase, ForeignError};
+pub use imports::{Import, ImportItem, Imports, KnownItem};
 pub use journal::{
     CallIntent, CallOutcome, DecidedBy, Ended, Finish, Journal, Keep, PastCall, RecordedCall, Run,
     RunCounts, RunStart, Success, Tail,
@@ -276,6 +280,10 @@ impl Store {
 
     pub fn requests(&self) -> Requests<'_> {
         Requests(&self.database)
+    }
+
+    pub fn imports(&self) -> Imports<'_> {
+        Imports(&self.database)
     }
 
     pub fn resources(&self) -> Resources<'_> {
