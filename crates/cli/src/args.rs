@@ -5,6 +5,7 @@ mod backup;
 mod cost;
 #[cfg(test)]
 mod documented;
+mod import;
 mod limit;
 mod manual;
 mod model;
@@ -25,6 +26,7 @@ use crate::logs::Format;
 
 pub use backup::{Backup, Restore, Verify};
 pub use cost::Cost;
+pub use import::{ImportArguments, ImportCommand, ImportFolder};
 pub use limit::{LimitArguments, LimitCommand};
 pub use manual::{Completions, Help, Manual};
 pub use model::{AddModel, Model, ModelCommand, TestModel};
@@ -119,6 +121,7 @@ pub enum Command {
     Backup(Backup),
     Verify(Verify),
     Restore(Restore),
+    Import(ImportArguments),
     Demo(Demo),
     Session(Session),
     Timer(TimerArguments),

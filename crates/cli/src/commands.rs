@@ -8,6 +8,7 @@ mod client;
 mod cost;
 mod demo;
 pub mod doctor;
+mod import;
 mod key;
 mod limit;
 mod manual;
@@ -75,6 +76,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Backup(backup) => backup::create(&common, backup).await,
         Command::Verify(verify) => backup::verify(&common, &verify).await,
         Command::Restore(restore) => backup::restore(&common, restore).await,
+        Command::Import(import) => import::perform(&common, import).await,
         Command::Plugin(plugin) => plugin::perform(&common, plugin).await,
         Command::Key(key) => key::perform(&common, key).await,
         Command::Client(client) => client::perform(&common, client).await,

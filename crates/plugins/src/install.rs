@@ -19,7 +19,7 @@ use crate::{
     survey::{Survey, survey},
 };
 
-pub use fetch::{Origin as PluginSource, copy};
+pub use fetch::{LEFT_OUT, Origin as PluginSource, copy};
 
 /// An installed plugin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

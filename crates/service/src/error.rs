@@ -257,6 +257,9 @@ impl From<StoreError> for ServiceError {
         let text = error.to_string();
         match &error {
             E::UnknownApproval(_) => ServiceError::not_found(text, Listing::Approvals),
+            E::UnknownImport(_) => {
+                ServiceError::not_found(text, "see the imports with `callgate import list`")
+            }
             E::UnknownLimit(_) => ServiceError::not_found(text, Listing::Limits),
             E::UnknownMessage(_) => ServiceError::not_found(text, Listing::Outbox),
             E::UnknownRule(_) => ServiceError::not_found(text, Listing::Rules),

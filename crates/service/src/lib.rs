@@ -11,6 +11,7 @@ pub mod config;
 mod doctor;
 mod entry;
 mod error;
+mod imports;
 mod jobs;
 mod live;
 mod logs;

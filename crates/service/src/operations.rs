@@ -9,6 +9,7 @@ mod conversations;
 mod costs;
 mod doctor;
 mod files;
+mod imports;
 mod jobs;
 mod keys;
 mod limits;
@@ -56,6 +57,10 @@ pub use conversations::{
 pub use costs::ReportCost;
 pub use doctor::{Check, CheckStatus, DoctorReport, RunDoctor};
 pub use files::{FileView, ListFiles, MAX_FILE_BYTES};
+pub use imports::{
+    Fate, ImportFolder, ImportKind, ImportLine, ImportReport, ImportView, ListImports, System,
+    UndoImport,
+};
 pub use jobs::{CancelJob, GetJob, ListJobs};
 pub use keys::{CreateKey, CreatedKey, KeyView, ListKeys, RevokeKey, RevokedKey};
 pub use limits::{AddLimit, LimitView, ListLimits, RemoveLimit};
@@ -136,6 +141,9 @@ pub static OPERATIONS: &[NamedOperation] = &[
     NamedOperation::of::<ForkSession>(),
     NamedOperation::of::<ExportSession>(),
     NamedOperation::of::<CreateBackup>(),
+    NamedOperation::of::<ImportFolder>(),
+    NamedOperation::of::<ListImports>(),
+    NamedOperation::of::<UndoImport>(),
     NamedOperation::of::<SendMessage>(),
     NamedOperation::of::<PreviewPrompt>(),
     NamedOperation::of::<ListTurns>(),

@@ -34,6 +34,7 @@ mod frozen;
 mod groups;
 mod hints;
 mod hostile_plugin;
+mod importing;
 mod installers;
 mod instances;
 mod jobs;

@@ -21,6 +21,8 @@ fn help() {
         &["backup"],
         &["verify"],
         &["restore"],
+        &["import"],
+        &["import", "astrbot"],
         &["demo"],
         &["session"],
         &["session", "fork"],

@@ -27,7 +27,7 @@ pub enum Origin {
 }
 
 /// What never belongs to a plugin.
-const LEFT_OUT: &[&str] = &[".git", "__pycache__", ".venv", "venv", "node_modules"];
+pub const LEFT_OUT: &[&str] = &[".git", "__pycache__", ".venv", "venv", "node_modules"];
 
 impl Origin {
     pub fn parse(source: &str) -> Result<Origin, InstallError> {

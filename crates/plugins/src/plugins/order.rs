@@ -4,12 +4,19 @@ use std::{io, path::PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::Inner;
+use super::{Inner, Plugins};
 use crate::{
     Source,
     spawn::{self, Order},
     wall::{Wall, interpreter},
 };
+
+impl Plugins {
+    /// Where a worker keeps what is its own.
+    pub fn home_of_worker(&self, worker: &str) -> PathBuf {
+        self.0.home(worker)
+    }
+}
 
 impl Inner {
     pub(crate) fn home(&self, worker: &str) -> PathBuf {

@@ -12,6 +12,10 @@ const WITHOUT_ROUTE: &[&str] = &[
     // Writes to a path on this machine.
     "sessions.export",
     "backups.create",
+    // Reads a folder on this machine, and tells of what it finds there.
+    "imports.create",
+    "imports.list",
+    "imports.undo",
     // Shows secrets.
     "plugins.configure",
     // The page loads one at a time.
