@@ -2,6 +2,7 @@
 //! client that other pages load, where its npm package is installed. Without them the crate builds
 //! all the same. The documents become pages here as well.
 
+#[path = "build/docs.rs"]
 mod docs;
 
 use std::{env, fs, io, path::Path};
