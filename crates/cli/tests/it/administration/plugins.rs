@@ -81,7 +81,10 @@ fn a_plugin_is_installed_configured_switched_and_removed() {
     let job = site.get(&format!("/api/jobs/{id}"));
     assert_eq!(
         job["result"],
-        json!({ "plugin": "town", "state": "running" }),
+        json!({
+            "plugin": "town", "folder": "town", "state": "running",
+            "error": null, "shadows": [], "needs": [],
+        }),
         "{job}"
     );
     assert_eq!(site.get("/api/jobs")["items"][0]["id"], id.as_str());
