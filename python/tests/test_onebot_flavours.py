@@ -47,6 +47,35 @@ NEKRO = """
         found = [one["nickname"] for one in people if one["role"] == "owner"]
         return CmdCtl.success(f"{context.adapter_key} {found}")
 """
+NOTICES = """
+    from nekro_agent.api.plugin import CmdCtl, CommandPermission, NekroPlugin
+    from nekro_agent.api import message as sending
+    from nekro_agent.api.schemas import AgentCtx
+    from nekro_agent.schemas.chat_message import ChatMessageSegmentType
+    from nonebot import on_notice
+    from nonebot.adapters.onebot.v11 import Bot, GroupIncreaseNoticeEvent, PokeNotifyEvent
+
+    plugin = NekroPlugin(name="Poked", module_name="poked", description="hears", version="1.0.0", author="me", url="")
+
+    @plugin.mount_command("ready", "Is it there?", permission=CommandPermission.PUBLIC)
+    async def ready(context):
+        return CmdCtl.success("ready")
+
+    @on_notice().handle()
+    async def noticed(bot: Bot, event: PokeNotifyEvent):
+        if event.is_tome():
+            await bot.send_group_msg(group_id=event.group_id, message=f"poked by {event.user_id}")
+
+    @on_notice().handle()
+    async def joined(bot: Bot, event: GroupIncreaseNoticeEvent):
+        await bot.send(event, f"welcome {event.user_id}")
+
+    @plugin.mount_on_user_message()
+    async def heard(ctx: AgentCtx, message):
+        for segment in message.content_data:
+            if segment.type == ChatMessageSegmentType.POKE.value:
+                await sending.send_text(ctx.chat_key, f"poke at {segment.target_id}, {message.is_tome}", ctx)
+"""
 
 
 @unittest.skipUnless(BINARY, "CALLGATE_BIN names the binary to test")
@@ -54,8 +83,9 @@ class Flavours(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="callgate-onebot-")))
 
-    async def said(self, plugin: Path, words: str, last: str) -> list[tuple[str, dict[str, Any]]]:
-        """What the platform was made to do, up to the first action with `last` in it."""
+    async def said(self, plugin: Path, words: str, last: str, *notices: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """What the platform was made to do, up to the first action with `last` in it; notices come once the words were
+        answered, and each after what follows the one before."""
         hour = onebot("hour")
         instance = onebot("callgate").Callgate(BINARY, self.folder / "callgate", plugin=True)
         instance._plugin = ["--plugin", str(plugin)]
@@ -65,6 +95,9 @@ class Flavours(unittest.IsolatedAsyncioTestCase):
                 await client.connect(instance.url)
                 group = {"message_type": "group", "sub_type": "normal", "group_id": hour.GROUP, "group_name": "Garden"}
                 await client.emit(onebot("reconnect").asking(words, 1, client.world.self_id, **group))
+                for notice in notices:
+                    await client.wait_until(lambda: client.world.sent, LONG)
+                    await client.emit({"time": 1, "self_id": client.world.self_id, "post_type": "notice", **notice})
                 async with asyncio.timeout(LONG):
                     while not any(last in str(given) for _, given in client.asked):
                         await asyncio.sleep(0.1)

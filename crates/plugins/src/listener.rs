@@ -24,6 +24,9 @@ use crate::{
     plugins::Inner,
 };
 
+/// The kind of platform whose notices Nekro's plugins know.
+const ONEBOT: &str = "onebot";
+
 pub(crate) struct PluginListener(pub(crate) Weak<Inner>);
 
 impl PluginListener {
@@ -63,13 +66,14 @@ impl PluginListener {
         }
         for hearer in self.hearers(&message.session) {
             let is_for_others = message.obeyed && hearer.command(&words).is_none();
-            // What stands in no log is no message: somebody joined, was muted. AstrBot's plugins know such events.
-            let is_unknown_here = message.row == 0 && !hearer.is_astrbot();
-            if is_for_others || is_unknown_here || !hearer.hears(Points::ARRIVED) {
+            if is_for_others || !hearer.hears(Points::ARRIVED) {
                 continue;
             }
             let said = if hearer.is_astrbot() {
                 self.event(&hearer, message, &words, &caller).await
+            } else if message.row == 0 {
+                // What stands in no log is no message: somebody joined, was muted, was poked.
+                self.notice(&hearer, message, &context, &caller).await
             } else if let Some((name, rest)) = hearer.command(&words) {
                 self.command(&hearer, name, rest, &context, &caller).await
             } else {
@@ -138,6 +142,29 @@ impl PluginListener {
                 }
             }
         }
+    }
+
+    /// Compat(nekro): its plugins know the notices of OneBot, in OneBot's own words.
+    async fn notice(
+        &self,
+        hearer: &Hearer,
+        message: &ArrivalFacts,
+        context: &Value,
+        caller: &Caller,
+    ) -> Verdict {
+        let told = message.platform.as_ref().filter(|it| it.kind == ONEBOT);
+        let Some(told) = told.filter(|_| hearer.worker.flavour() == NEKRO) else {
+            return Verdict::Pass;
+        };
+        let asked = vec![
+            ("context".to_owned(), context.clone()),
+            ("message".to_owned(), described_message(message, "")),
+            ("raw".to_owned(), data(told.raw.clone())),
+        ];
+        if let Err(error) = hearer.worker.ask("notice", asked, Some(caller)).await {
+            tracing::warn!(worker = hearer.worker.name(), %error, "plugin worker failed on a notice");
+        }
+        Verdict::Pass
     }
 
     /// A step whose answer is a signal, or nothing.

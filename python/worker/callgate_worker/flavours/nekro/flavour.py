@@ -6,7 +6,7 @@ from typing import Any
 
 from callgate_worker import host
 from callgate_worker.flavour import Loaded, Source, Step
-from callgate_worker.flavours.nekro import commands, describe, hooks, loading, matchers, nonebots, scenario, web
+from callgate_worker.flavours.nekro import commands, describe, hooks, loading, matchers, nonebots, notices, scenario, web
 from nekro_agent import absent, platforms
 from nekro_agent.core.config import learn
 from nekro_agent.core.core_utils import ConfigManager, preset
@@ -30,6 +30,7 @@ class Nekro:
         self.steps: dict[str, Step] = {
             "call": hooks.call,
             "message": hooks.message,
+            "notice": notices.notice,
             "system_message": hooks.system_message,
             "collect": hooks.collect,
             "reset": hooks.reset,

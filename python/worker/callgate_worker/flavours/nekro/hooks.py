@@ -63,8 +63,12 @@ async def message(context: dict[str, Any], message: dict[str, Any], **_: Any) ->
     if await matchers.hear(context, message):
         return {"signal": MsgSignal.BLOCK_TRIGGER.name, "taken": True}
     ctx, given = AgentCtx.of_context(context), chat_message(context, message)
-    signal = await _signals("on_user_message_method", _active(context), ctx, given)
+    signal = await user_message(context, ctx, given)
     return {"signal": signal.name, "text": given.content_text}
+
+
+async def user_message(context: dict[str, Any], ctx: AgentCtx, given: ChatMessage) -> MsgSignal:
+    return await _signals("on_user_message_method", _active(context), ctx, given)
 
 
 async def system_message(context: dict[str, Any], text: str, **_: Any) -> dict[str, Any]:

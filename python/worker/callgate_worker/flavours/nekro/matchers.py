@@ -34,15 +34,27 @@ def forget(matchers: Iterable[Any]) -> None:
 
 async def hear(context: dict[str, Any], message: dict[str, Any]) -> bool:
     """Whether a matcher that lets nobody else have the message has taken it."""
+    return bool(known()) and await _handled_by_matchers(context, _event(context, message))
+
+
+async def hear_notice(context: dict[str, Any], raw: dict[str, Any]) -> None:
+    """`on_notice` and `on_request` hear of it, as the platform told it."""
     if not known():
-        return False
+        return
+    from nonebot.adapters.onebot.v11 import Adapter
+
+    if (event := Adapter.json_to_event(raw)) is not None:
+        await _handled_by_matchers(context, event)
+
+
+async def _handled_by_matchers(context: dict[str, Any], event: Any) -> bool:
     from nonebot.message import handle_event
 
     _chat.set(context["chat_key"])
     handled: list[bool] = []
     _handled.set(handled)
     try:
-        await handle_event(_host_bot(), _event(context, message))
+        await handle_event(_host_bot(), event)
     except Exception as error:
         logger.opt(exception=error).error(f"a nonebot matcher failed: {error!r}")
     return any(handled)
