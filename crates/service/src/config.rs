@@ -48,6 +48,8 @@ pub use self::{
     platforms::{Invites, PlatformEntry, PlatformKind},
 };
 
+pub(crate) use self::platforms::place_of;
+
 const FILE: &str = "callgate.toml";
 /// The sections that are lists.
 const MCP: &str = "mcp";

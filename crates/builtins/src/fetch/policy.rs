@@ -130,6 +130,15 @@ impl FetchPolicy {
         }
     }
 
+    /// One host that the operator named, at the addresses that its name has now, and nothing else: not even
+    /// what it redirects to.
+    pub fn only(host: HostPattern, addresses: Vec<SocketAddr>) -> Self {
+        FetchPolicy {
+            allow: vec![host],
+            exempt: addresses,
+        }
+    }
+
     /// For tests alone, whose servers are on this machine: these addresses pass although they are
     /// not public. No configuration leads here.
     #[doc(hidden)]

@@ -74,6 +74,9 @@ pub struct NewPlatformArguments {
     /// Whose invitations into rooms are followed (Matrix): nobody, administrators or everybody
     #[arg(long, value_name = "WHO", value_parser = word::<Invites>)]
     pub invites: Option<Invites>,
+    /// Where the platform's program serves files, if on this machine or its network
+    #[arg(long, value_name = "ADDRESS")]
+    pub files: Option<String>,
     /// An action that the AI may take in its chats, such as set_group_ban; may be repeated
     #[arg(long, value_name = "ACTION")]
     pub offer: Vec<String>,
@@ -93,6 +96,7 @@ impl NewPlatformArguments {
             account: self.account,
             longest_message: self.longest_message,
             invites: self.invites,
+            files: self.files,
             offer: self.offer,
         }
     }

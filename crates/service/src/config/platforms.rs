@@ -3,6 +3,7 @@
 
 mod matrix;
 mod onebot;
+mod places;
 mod satori;
 mod telegram;
 
@@ -12,6 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ServiceError;
+
+pub(crate) use self::places::place_of;
 
 const HINT: &str = "docs/platforms.md shows how platforms are written down";
 
@@ -85,6 +88,9 @@ pub struct PlatformEntry {
     /// Whose invitations into rooms are followed (Matrix); `administrators` where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invites: Option<Invites>,
+    /// Where the platform's program serves files on this machine or its network, such as `127.0.0.1:6099`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
     /// Actions of the platform that the AI may take in its chats, such as `set_group_ban`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offer: Vec<String>,
@@ -136,6 +142,13 @@ impl PlatformEntry {
         }
         if self.invites.is_some() && self.kind != PlatformKind::Matrix {
             return Err("only Matrix has invites".to_owned());
+        }
+        if self
+            .files
+            .as_deref()
+            .is_some_and(|it| place_of(it).is_none())
+        {
+            return Err("files is where they are served: write it as 127.0.0.1:6099".to_owned());
         }
         let settings = match self.kind {
             PlatformKind::Onebot => PlatformSettings::OneBot(self.onebot()?),
@@ -306,6 +319,10 @@ mod tests {
             (
                 "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\ninvites = 'nobody'",
                 "only Matrix",
+            ),
+            (
+                "id = 'qq'\nkind = 'onebot'\nurl = 'ws://h'\nfiles = ':6099'",
+                "write it as 127.0.0.1:6099",
             ),
             ("id = 's'\nkind = 'satori'", "give it url"),
             (

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::progress::Progress;
 use crate::{
     Event as LiveEvent, Service, ServiceError,
-    config::{PlatformEntry, PlatformKind},
+    config::{PlatformEntry, PlatformKind, place_of},
 };
 
 /// Of one attachment.
@@ -23,23 +23,40 @@ pub(super) struct PlatformHost {
     service: Service,
     id: String,
     kind: PlatformKind,
-    /// Attachments lie wherever the platform keeps them, and never on this machine or its network.
+    /// Attachments lie wherever the platform keeps them, and on this machine or its network only at the
+    /// places that the operator named.
     fetcher: Fetcher,
+    own_places: Vec<(String, u16)>,
 }
 
 impl PlatformHost {
     pub(super) fn new(service: Service, entry: &PlatformEntry) -> Self {
         let anywhere = FetchPolicy::new(vec![HostPattern::Any]);
-        let limits = FetchLimits {
-            body: LARGEST_FILE,
-            ..FetchLimits::default()
-        };
         PlatformHost {
             service,
             id: entry.id.clone(),
             kind: entry.kind,
-            fetcher: Fetcher::new(anywhere).limits(limits),
+            fetcher: fetcher(anywhere),
+            own_places: entry.own_places(),
         }
+    }
+
+    /// Who fetches from there: the platform's own places are the only ones for which walls are left out, and
+    /// what comes from them leads nowhere else.
+    async fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
+        let place = place_of(url).filter(|place| self.own_places.contains(place));
+        let fetched = match place {
+            None => self.fetcher.bytes(url).await,
+            Some((host, port)) => {
+                let pattern = host.parse::<HostPattern>();
+                let pattern = pattern.map_err(|error| error.to_string())?;
+                let name = host.trim_matches(['[', ']']);
+                let found = tokio::net::lookup_host((name, port)).await;
+                let found = found.map_err(|error| error.to_string())?.collect();
+                fetcher(FetchPolicy::only(pattern, found)).bytes(url).await
+            }
+        };
+        fetched.map_err(|error| error.to_string())
     }
 
     async fn take(&self, event: Event) -> Result<(), ServiceError> {
@@ -132,16 +149,20 @@ impl PlatformHost {
     ) -> Result<String, String> {
         let bytes = match source {
             MediaSource::Bytes(bytes) => bytes,
-            MediaSource::Url(url) => {
-                let fetched = self.fetcher.bytes(&url).await;
-                fetched.map_err(|error| error.to_string())?
-            }
+            MediaSource::Url(url) => self.fetch(&url).await?,
         };
         let name = file_name(name, &bytes);
         let kept = self.service.upload_file(session, &name, &bytes).await;
         kept.map(|file| file.path)
             .map_err(|error| error.to_string())
     }
+}
+
+fn fetcher(policy: FetchPolicy) -> Fetcher {
+    Fetcher::new(policy).limits(FetchLimits {
+        body: LARGEST_FILE,
+        ..FetchLimits::default()
+    })
 }
 
 /// One that tells two files apart and says what it is; names come from strangers.
