@@ -251,6 +251,9 @@ class Delivery(Satori):
         async with self.connected() as (network, _, instance):
             network.planned.append(meadow("network").Fault.REFUSE)
             await network.say(PRIVATE, "hello")
+            async with asyncio.timeout(LONG):
+                while network.planned:
+                    await asyncio.sleep(0.02)
             await network.say("private:1002", "hello", user="1002")
             await network.answer("private:1002")
             [message] = await instance.command("outbox", "list")

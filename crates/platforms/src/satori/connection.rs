@@ -114,7 +114,8 @@ async fn open(shared: &Shared, asked: Option<i64>) -> Result<(Socket, Json), Str
     if let Some(token) = &shared.settings.token {
         body.insert("token".to_owned(), token.as_str().into());
     }
-    if let Some(asked) = asked {
+    // Below zero it would mean that nothing is asked for.
+    if let Some(asked) = asked.map(|asked| asked.max(0)) {
         body.insert("sn".to_owned(), asked.into());
         // As servers before version 1.2 read it, and some after.
         body.insert("sequence".to_owned(), asked.into());
