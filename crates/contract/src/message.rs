@@ -69,7 +69,31 @@ pub enum Part {
 pub struct Forwarded {
     /// Of whoever said it.
     pub name: String,
+    /// Their account, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// In words.
     pub text: String,
+    /// The whole of it, where words do not say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+impl Forwarded {
+    /// With what has no words by its kind.
+    fn words(&self) -> Cow<'_, str> {
+        if self.parts.is_empty() {
+            return self.text.as_str().into();
+        }
+        let words = self.parts.iter().map(|part| match part {
+            Part::Image { .. } => "[image]".into(),
+            Part::Audio { .. } => "[audio]".into(),
+            Part::Video { .. } => "[video]".into(),
+            Part::File { name, .. } => format!("[file {name}]").into(),
+            part => part.words().unwrap_or_default(),
+        });
+        words.collect::<String>().into()
+    }
 }
 
 impl Part {
@@ -90,7 +114,7 @@ impl Part {
             Part::Forward { messages, .. } => {
                 let said = messages
                     .iter()
-                    .map(|Forwarded { name, text }| format!("\n{name}: {text}"));
+                    .map(|message| format!("\n{}: {}", message.name, message.words()));
                 Some(format!("[forwarded messages:{}]", said.collect::<String>()).into())
             }
             Part::Face { id, name } if name.is_empty() => Some(format!("[face {id}]").into()),

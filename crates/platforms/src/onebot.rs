@@ -205,12 +205,17 @@ impl Shared {
     async fn deliver(&self, piece: Piece<'_>) -> Result<Receipt, DeliveryError> {
         let is_group = piece.session.kind() == SessionType::GroupMessage;
         let mut parameters = parts::target(piece.session);
-        let forward = piece.parts.iter().find_map(|part| {
-            let bot = self.bots.of(piece.session).unwrap_or_default();
-            outgoing::nodes(&bot, part)
+        let refused = |reason| DeliveryError::Refused { reason };
+        let host = self.host.as_ref();
+        let forward = piece.parts.iter().find_map(|part| match part {
+            Part::Forward { messages, .. } => Some(messages),
+            _ => None,
         });
-        let action = match (forward, is_group) {
-            (Some(nodes), _) => {
+        let action = match forward {
+            Some(messages) => {
+                let bot = self.bots.of(piece.session).unwrap_or_default();
+                let nodes = outgoing::nodes(host, piece.session, &bot, messages).await;
+                let nodes = nodes.map_err(refused)?;
                 parameters.insert("messages".to_owned(), nodes);
                 if is_group {
                     "send_group_forward_msg"
@@ -218,10 +223,9 @@ impl Shared {
                     "send_private_forward_msg"
                 }
             }
-            (None, _) => {
-                let segments = outgoing::segments(self.host.as_ref(), piece.session, piece.parts);
-                let segments = segments.await;
-                let segments = segments.map_err(|reason| DeliveryError::Refused { reason })?;
+            None => {
+                let segments = outgoing::segments(host, piece.session, piece.parts).await;
+                let segments = segments.map_err(refused)?;
                 let message = segments.iter().map(segment::Segment::json).collect();
                 parameters.insert("message".to_owned(), message);
                 if is_group {

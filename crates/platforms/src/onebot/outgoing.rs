@@ -1,7 +1,7 @@
 //! Messages as OneBot takes them: each part as a segment.
 
 use base64::Engine;
-use callgate_contract::{Part, SessionKey};
+use callgate_contract::{Forwarded, Part, SessionKey};
 use serde_json::{Value as Json, json};
 
 use super::segment::Segment;
@@ -68,17 +68,32 @@ async fn file(host: &dyn Host, session: &SessionKey, url: &str) -> Result<String
     Ok(format!("base64://{data}"))
 }
 
-/// Messages to pass on together, as from the bot.
-pub(super) fn nodes(bot: &str, part: &Part) -> Option<Json> {
-    let Part::Forward { messages, .. } = part else {
-        return None;
-    };
-    let nodes = messages.iter().map(|message| {
-        let content = Segment::new("text", [("text", message.text.as_str().into())]).json();
-        json!({"type": "node", "data": {
-            "user_id": bot, "uin": bot, "nickname": message.name, "name": message.name,
-            "content": [content],
-        }})
-    });
-    Some(nodes.collect())
+/// Messages to pass on together; as from the bot, where nobody else is named.
+pub(super) async fn nodes(
+    host: &dyn Host,
+    session: &SessionKey,
+    bot: &str,
+    messages: &[Forwarded],
+) -> Result<Json, String> {
+    let mut nodes = Vec::new();
+    for message in messages {
+        let content: Json = match &message.parts[..] {
+            [] => json!([Segment::new("text", [("text", message.text.as_str().into())]).json()]),
+            // Boxed, since what was passed on may hold what was passed on.
+            [Part::Forward { messages, .. }] => {
+                Box::pin(self::nodes(host, session, bot, messages)).await?
+            }
+            parts => {
+                let segments = segments(host, session, parts).await?;
+                segments.iter().map(Segment::json).collect()
+            }
+        };
+        let id = message.id.as_deref().filter(|id| !id.is_empty());
+        let id = id.unwrap_or(bot);
+        nodes.push(json!({"type": "node", "data": {
+            "user_id": id, "uin": id, "nickname": message.name, "name": message.name,
+            "content": content,
+        }}));
+    }
+    Ok(nodes.into())
 }

@@ -228,7 +228,9 @@ fn forwarded(node: &Json) -> Forwarded {
         .unwrap_or(&Json::Null);
     Forwarded {
         name: name.unwrap_or_default(),
+        id: field(sender, "user_id"),
         text: words(message),
+        parts: Vec::new(),
     }
 }
 

@@ -257,7 +257,9 @@ fn forward(element: &Element) -> Part {
             let name = author.and_then(name_or_id).unwrap_or_default();
             Some(Forwarded {
                 name: name.to_owned(),
+                id: author.and_then(|it| it.attribute("id")).map(str::to_owned),
                 text: words(&message.children, name_or_id),
+                parts: Vec::new(),
             })
         }
         _ => None,

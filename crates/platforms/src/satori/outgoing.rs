@@ -2,7 +2,7 @@
 //! that takes none is given their bytes within the message.
 
 use base64::Engine;
-use callgate_contract::{Part, SessionKey, media_type};
+use callgate_contract::{Forwarded, Part, SessionKey, media_type};
 use serde_json::{Map, Value as Json};
 
 use super::{SEND, Shared, api::ApiError, element::escape, logins::Login};
@@ -19,21 +19,30 @@ pub(super) async fn content(
     session: &SessionKey,
     parts: &[Part],
 ) -> Result<String, Unsendable> {
-    let mut content = String::new();
+    let mut made = String::new();
     for part in parts {
         let media = async |element: &str, name: &str, url: &str| {
             let source = source(shared, login, session, name, url).await?;
             Ok::<_, Unsendable>(tag(element, &[("src", &source), ("title", name)]))
         };
-        content += &match part {
+        made += &match part {
             Part::Image { url } => media("img", "", url).await?,
             Part::Audio { url } => media("audio", "", url).await?,
             Part::Video { url } => media("video", "", url).await?,
             Part::File { name, url } => media("file", name, url).await?,
+            Part::Forward { messages, .. } => {
+                let mut passed_on = String::new();
+                for message in messages {
+                    // Boxed, since what was passed on may hold what was passed on.
+                    let inside = Box::pin(content(shared, login, session, &message.parts)).await?;
+                    passed_on += &forwarded(message, &inside);
+                }
+                format!("<message forward>{passed_on}</message>")
+            }
             part => plain(shared, part),
         };
     }
-    Ok(content)
+    Ok(made)
 }
 
 /// Without files: as far as history can be compared with it.
@@ -52,17 +61,26 @@ pub(super) fn plain(shared: &Shared, part: &Part) -> String {
         Part::Face { id, name } => tag("emoji", &[("id", id), ("name", name)]),
         Part::Forward { messages, .. } => {
             let messages = messages.iter().map(|message| {
-                let author = tag("author", &[("name", &message.name)]);
-                let text = escape(&message.text).replace('\n', "<br/>");
-                format!("<message>{author}{text}</message>")
+                let parts = message.parts.iter().map(|part| plain(shared, part));
+                forwarded(message, &parts.collect::<String>())
             });
-            format!(
-                "<message forward>{}</message>",
-                messages.collect::<String>()
-            )
+            let messages: String = messages.collect();
+            format!("<message forward>{messages}</message>")
         }
         Part::Other { kind, data } => other(kind, data),
     }
+}
+
+/// A message that is passed on, with what is inside it; its words, where that is nothing.
+fn forwarded(message: &Forwarded, inside: &str) -> String {
+    let id = message.id.as_deref().unwrap_or_default();
+    let author = tag("author", &[("id", id), ("name", &message.name)]);
+    let text = if inside.is_empty() {
+        escape(&message.text).replace('\n', "<br/>")
+    } else {
+        inside.to_owned()
+    };
+    format!("<message>{author}{text}</message>")
 }
 
 fn other(kind: &str, data: &Map<String, Json>) -> String {

@@ -45,7 +45,9 @@ impl PartReader<'_> {
         if let Some(origin) = message.get("forward_origin") {
             let messages = vec![Forwarded {
                 name: author(origin),
+                id: None,
                 text: words(message),
+                parts: Vec::new(),
             }];
             content.parts.push(Part::Forward { id: None, messages });
             content.parts.extend(self.media(message).await);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -34,24 +33,18 @@ _NO_SUCH_PLACE = {"UnknownSession", "NotFound", "not_found", "unknown_session", 
 
 bot: ContextVar[str | None] = ContextVar("bot", default=None)
 """The bot that heard what is being handled, where the platform has several."""
-Forward = Callable[[str, Nodes], Awaitable[None]]
-forwards: dict[str, Forward] = {}
-"""By platform, of those that pass on more than words: how they do it."""
+forwarding: set[str] = set()
+"""Platforms that pass messages on as such, whatever is in them."""
 
 
 async def send_chain(session: str, chain: MessageChain) -> bool:
     """True once the host has the message. False when it knows no such session."""
-    forward = forwards.get(session.partition(":")[0])
+    forwards = session.partition(":")[0] in forwarding
     parts: list[dict[str, Any]] = []
     for component in chain.chain or []:
-        if forward and isinstance(component, Node | Nodes) and not _in_words(component):
-            if not await _send(session, parts):
-                return False
-            parts = []
-            await forward(session, component if isinstance(component, Nodes) else Nodes([component]))
-            continue
-        parts += [await _reachable(part) for part in parts_of(component)]
-        if forward and isinstance(component, At):
+        made = _forwarded(component) if forwards and isinstance(component, Node | Nodes) else parts_of(component)
+        parts += [await _reachable(part) for part in made]
+        if forwards and isinstance(component, At):
             # Compat(astrbot): so that the name does not run into what follows.
             parts.append({"type": "text", "text": " "})
     return await _send(session, parts)
@@ -107,6 +100,26 @@ def parts_of(component: BaseMessageComponent) -> list[dict[str, Any]]:
             return [{"type": "other", "kind": made["type"], "data": made["data"]}]
 
 
+def _forwarded(component: Node | Nodes) -> list[dict[str, Any]]:
+    """Each with who said it; the bot itself need not be named."""
+    messages = []
+    for node in _nodes(component):
+        inner = [
+            part
+            for one in node.content
+            for part in (_forwarded(one) if isinstance(one, Node | Nodes) else parts_of(one))
+        ]
+        message = {"name": node.name or str(node.uin), "text": ""}
+        if str(node.uin or "0") not in ("0", bot.get()):
+            message["id"] = str(node.uin)
+        if all(part["type"] == "text" for part in inner):
+            message["text"] = "".join(part["text"] for part in inner)
+        else:
+            message["parts"] = inner
+        messages.append(message)
+    return [{"type": "forward", "messages": messages}]
+
+
 def _nodes(component: Node | Nodes) -> list[Node]:
     return component.nodes if isinstance(component, Nodes) else [component]
 
@@ -127,6 +140,8 @@ async def _reachable(part: dict[str, Any]) -> dict[str, Any]:
     """The host opens no files of ours: local ones, and those behind our own URLs, travel in the message."""
     from astrbot.core import file_token_service
 
+    if part["type"] == "forward":
+        return {**part, "messages": [await _message_reachable(message) for message in part["messages"]]}
     source = part.get("url")
     if source is None or source.startswith("data:"):
         return part
@@ -135,6 +150,12 @@ async def _reachable(part: dict[str, Any]) -> dict[str, Any]:
         return part
     kind = mimetypes.guess_type(path)[0] or _KINDS[part["type"]]
     return {**part, "url": f"data:{kind};base64,{await media.to_base64(path)}"}
+
+
+async def _message_reachable(message: dict[str, Any]) -> dict[str, Any]:
+    if "parts" not in message:
+        return message
+    return {**message, "parts": [await _reachable(part) for part in message["parts"]]}
 
 
 def _url(component: Image | Record | Video | File, mime: str = "application/octet-stream") -> str:

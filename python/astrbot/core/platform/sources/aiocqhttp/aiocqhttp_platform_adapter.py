@@ -11,7 +11,7 @@ from typing import Any
 from aiocqhttp import Event
 from aiocqhttp.exceptions import Error
 
-from astrbot.core.message.components import Nodes, Poke
+from astrbot.core.message.components import Poke
 from astrbot.core.platform import outbox
 from astrbot.core.platform.astrbot_message import AstrBotMessage, Group, MessageMember
 from astrbot.core.platform.message_type import MessageType
@@ -39,7 +39,7 @@ class AiocqhttpAdapter(HostedPlatform):
         )
         self.metadata = self._meta
         self.bot = HostedClient(platform_config["id"])
-        outbox.forwards[platform_config["id"]] = self._forward
+        outbox.forwarding.add(platform_config["id"])
 
     def get_client(self) -> HostedClient:
         return self.bot
@@ -48,14 +48,6 @@ class AiocqhttpAdapter(HostedPlatform):
         return AiocqhttpMessageEvent(
             message.message_str, message, self.meta(), message.session_id, self.bot
         )
-
-    async def _forward(self, session: str, nodes: Nodes) -> None:
-        _, kind, id = session.split(":", 2)
-        messages = (await nodes.to_dict())["messages"]
-        if kind == MessageType.GROUP_MESSAGE.value:
-            await self.bot.call_action("send_group_forward_msg", group_id=id, messages=messages)
-        else:
-            await self.bot.call_action("send_private_forward_msg", user_id=id, messages=messages)
 
     async def handle_msg(self, message: AstrBotMessage) -> None:
         self.commit_event(self.create_event(message))
