@@ -83,11 +83,13 @@ class Flavours(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="callgate-onebot-")))
 
-    async def said(self, plugin: Path, words: str, last: str, *notices: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    async def said(
+        self, plugin: Path, words: str, last: str, *notices: dict[str, Any], place: str = "callgate"
+    ) -> list[tuple[str, dict[str, Any]]]:
         """What the platform was made to do, up to the first action with `last` in it; notices come once the words were
-        answered, and each after what follows the one before."""
+        answered."""
         hour = onebot("hour")
-        instance = onebot("callgate").Callgate(BINARY, self.folder / "callgate", plugin=True)
+        instance = onebot("callgate").Callgate(BINARY, self.folder / place, plugin=True)
         instance._plugin = ["--plugin", str(plugin)]
         async with instance:
             client = onebot("client").Client(hour.world(), token=instance.token)
@@ -133,3 +135,16 @@ class Flavours(unittest.IsolatedAsyncioTestCase):
         asked = await self.said(plugin, "/owner", "onebot_v11")
         self.assertIn(("get_group_member_list", {"group_id": onebot("hour").GROUP}), asked)
         self.assertIn("onebot_v11 ['卡罗']", str(asked[-1][1]["message"]))
+
+    async def test_what_a_nekro_plugin_hears_that_is_no_message(self) -> None:
+        plugin = self.folder / "poked.py"
+        plugin.write_text(textwrap.dedent(NOTICES))
+        hour = onebot("hour")
+        poke = {"notice_type": "notify", "sub_type": "poke", "group_id": hour.GROUP, "user_id": hour.BOB, "target_id": hour.SELF}
+        join = {"notice_type": "group_increase", "sub_type": "approve", "group_id": hour.GROUP, "user_id": 77, "operator_id": 1}
+        heard = (f"poked by {hour.BOB}", f"poke at {hour.SELF}, 1", "welcome 77")
+        for place, notice, words in (("poke", poke, heard[:2]), ("join", join, heard[2:])):
+            with self.subTest(place):
+                asked = await self.said(plugin, "/ready", words[-1], notice, place=place)
+                said = [str(given["message"]) for name, given in asked if name.startswith("send_")]
+                self.assertEqual([any(one in message for message in said) for one in words], [True] * len(words), said)

@@ -16,7 +16,8 @@ class Moderation(Platform):
         instance = onebot("callgate").Callgate(BINARY, self.folder / "callgate")
         with (instance.data / "callgate.toml").open("a") as settings:
             settings.write('offer = ["set_group_ban"]\n')
-        for number, (answer, bans) in enumerate((("allow", [(hour.GROUP, hour.BOB)]), ("deny", []))):
+        answers = (("allow", "muted", [(hour.GROUP, hour.BOB)]), ("deny", "deny it was", []))
+        for number, (answer, last, bans) in enumerate(answers):
             lines = [{"content": code}, {"content": f"{answer} it was"}]
             instance.script.write_text("".join(json.dumps(line) + "\n" for line in lines))
             async with instance, self.client(instance) as client:
@@ -26,7 +27,8 @@ class Moderation(Platform):
                 self.assertEqual(waiting["method"], "platform:qq/qq_set_group_ban")
                 self.assertEqual(self.bans(client), [])
                 await instance.command("approval", answer, str(waiting["id"]))
-                await client.wait_until(lambda client=client: client.world.sent, LONG)
+                texts = lambda client=client: [sent.text for sent in client.world.sent]  # noqa: E731
+                await client.wait_until(lambda texts=texts, last=last: last in texts(), LONG)
                 self.assertEqual([(ban["group_id"], ban["user_id"]) for ban in self.bans(client)], bans)
 
     async def ask_in_group(self, client, words: str, message_id: int) -> None:
