@@ -55,7 +55,7 @@ class Media(Platform):
                 await client.connect(instance.url)
                 await client.emit(onebot("reconnect").asking("", 1, client.world.self_id, message=message))
                 await client.wait_until(lambda: client.world.sent, LONG)
-            kept = [path for path in instance.data.rglob("uploads/*")]
+            kept = list(instance.data.rglob("uploads/*"))
             self.assertEqual([(path.name.partition("-")[2], path.read_bytes()) for path in kept], [("a.png", PICTURE)])
             self.assertEqual((own.asked, other.asked), (["/a.png", "/away"], []))
 

@@ -276,7 +276,7 @@ class Resuming(Satori):
                 await asyncio.sleep(0.02)
             await network.until(lambda: set(network.counts()) >= set(people), LONG)
             self.assertEqual(await instance.unknown(), [])
-            self.assertEqual(network.counts(), {channel: 1 for channel in people})
+            self.assertEqual(network.counts(), dict.fromkeys(people, 1))
 
     async def test_what_came_while_the_connection_was_lost_is_answered_in_order(self) -> None:
         async with self.connected() as (network, server, instance):

@@ -40,6 +40,10 @@ pub async fn perform(common: &Common, open: Open) -> Result<ExitCode, Failure> {
 }
 
 /// Lets the desktop open it, where there is one.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the desktop's own way to a browser, for whoever typed it"
+)]
 fn browse(link: &str) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"]
         .iter()

@@ -20,6 +20,7 @@ fn help_explains_each_command_as_its_own_option_does() {
 }
 
 /// What bash offers once it has read the script.
+#[allow(clippy::disallowed_methods, reason = "a shell of the test's own")]
 fn offered(script: &str, words: &[&str]) -> Vec<String> {
     let line = words.join("' '");
     let last = words.len() - 1;

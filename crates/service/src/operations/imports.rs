@@ -43,9 +43,10 @@ impl Operation for ImportFolder {
             system: self.system,
             folder: self.folder,
             dry_run: self.dry_run,
-            secrets: match self.with_secrets {
-                true => Secrets::Taken,
-                false => Secrets::LeftOut,
+            secrets: if self.with_secrets {
+                Secrets::Taken
+            } else {
+                Secrets::LeftOut
             },
         };
         imports::bring(service, requester, wanted).await

@@ -109,7 +109,7 @@ def _forwarded(component: Node | Nodes) -> list[dict[str, Any]]:
             for one in node.content
             for part in (_forwarded(one) if isinstance(one, Node | Nodes) else parts_of(one))
         ]
-        message = {"name": node.name or str(node.uin), "text": ""}
+        message: dict[str, Any] = {"name": node.name or str(node.uin), "text": ""}
         if str(node.uin or "0") not in ("0", bot.get()):
             message["id"] = str(node.uin)
         if all(part["type"] == "text" for part in inner):
