@@ -179,7 +179,8 @@ async fn serve(shared: &Arc<Shared>, socket: Socket, mut asked: Option<i64>) -> 
             let body = frame.get_mut("body").map(Json::take).unwrap_or_default();
             match operation {
                 Some(EVENT) => {
-                    if told(shared, body, asked.take()).await == Step::Anew {
+                    let step = told(shared, body, asked.take()).await;
+                    if step == Step::Anew {
                         return Ended::Again;
                     }
                 }
