@@ -117,7 +117,7 @@ class Chats(Satori):
             for part in parts:
                 if part.get("url", "").startswith("/app/uploads/"):
                     part["url"] = part["url"].partition("-")[2]
-            forwarded = {"type": "forward", "messages": [{"name": "bob", "text": "passed on"}]}
+            forwarded = {"type": "forward", "messages": [{"name": "bob", "id": "1002", "text": "passed on"}]}
             self.assertEqual(
                 parts,
                 [
