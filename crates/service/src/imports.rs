@@ -10,6 +10,8 @@ mod files;
 mod here;
 mod importing;
 mod make;
+mod nekro;
+mod newage;
 mod plugins;
 mod reading;
 mod undo;
@@ -33,12 +35,16 @@ use reading::Origin;
 #[serde(rename_all = "snake_case")]
 pub enum System {
     Astrbot,
+    Nekro,
+    Newage,
 }
 
 impl System {
     pub fn name(self) -> &'static str {
         match self {
             System::Astrbot => "astrbot",
+            System::Nekro => "nekro",
+            System::Newage => "newage",
         }
     }
 
@@ -46,11 +52,13 @@ impl System {
     fn read(self, path: &Path, secrets: Secrets) -> Result<Foreign, ServiceError> {
         match self {
             System::Astrbot => astrbot::read(path, secrets),
+            System::Nekro => nekro::read(path, secrets),
+            System::Newage => newage::read(path, secrets),
         }
     }
 }
 
-/// Whether keys of model providers come along.
+/// Whether keys come along: those of model providers, and new ones for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrets {
     Taken,
@@ -71,6 +79,9 @@ pub enum ImportKind {
     PluginConfig,
     PluginData,
     PluginValue,
+    /// What a remote client keeps here.
+    ClientSettings,
+    Key,
     Platform,
     Other,
 }
@@ -87,6 +98,8 @@ impl ImportKind {
             ImportKind::PluginConfig => "plugin_config",
             ImportKind::PluginData => "plugin_data",
             ImportKind::PluginValue => "plugin_value",
+            ImportKind::ClientSettings => "client_settings",
+            ImportKind::Key => "key",
             ImportKind::Platform => "platform",
             ImportKind::Other => "other",
         }
@@ -187,6 +200,15 @@ enum Content {
     Model(Box<NewEntry>, String),
     Value(Preference),
     Files(ForeignFiles),
+    /// A file of ours, made of theirs.
+    Document {
+        text: Vec<u8>,
+        digest: Digest,
+        /// Beneath the data directory.
+        to: String,
+    },
+    /// A new key for this remote client.
+    ClientKey(String),
 }
 
 /// A file or a folder.
@@ -194,6 +216,13 @@ struct ForeignFiles {
     /// Beneath the origin.
     from: String,
     digest: Digest,
-    /// Beneath the home of the plugin's worker.
-    to: String,
+    to: Place,
+}
+
+/// Where what a plugin keeps lies.
+enum Place {
+    /// Beneath the home of its worker.
+    OfWorker(String),
+    /// The folder that is its own.
+    OfPlugin,
 }

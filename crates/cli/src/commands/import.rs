@@ -16,6 +16,8 @@ use crate::{
 pub async fn perform(common: &Common, import: ImportArguments) -> Result<ExitCode, Failure> {
     match import.command {
         ImportCommand::Astrbot(folder) => bring(common, System::Astrbot, folder).await,
+        ImportCommand::Nekro(folder) => bring(common, System::Nekro, folder).await,
+        ImportCommand::Newage(folder) => bring(common, System::Newage, folder).await,
         ImportCommand::List => {
             let imports = super::call(common, Purpose::Look, ListImports {}).await?;
             common.show(&imports.items, |imports| show_imports(imports));

@@ -1,6 +1,8 @@
 //! Coming from another system with `callgate import`: what comes, what cannot, once and not twice, and undone.
 
 mod astrbot;
+mod nekro;
+mod newage;
 
 use serde_json::Value as Json;
 

@@ -23,6 +23,8 @@ fn help() {
         &["restore"],
         &["import"],
         &["import", "astrbot"],
+        &["import", "nekro"],
+        &["import", "newage"],
         &["demo"],
         &["session"],
         &["session", "fork"],

@@ -16,6 +16,11 @@ impl Plugins {
     pub fn home_of_worker(&self, worker: &str) -> PathBuf {
         self.0.home(worker)
     }
+
+    /// Where a plugin keeps what is its own.
+    pub fn data_folder(&self, name: &str) -> PathBuf {
+        self.0.data_of(name)
+    }
 }
 
 impl Inner {

@@ -56,6 +56,18 @@ pub(super) async fn put(
     .await
 }
 
+/// Writes a file of ours at `path`.
+pub(super) async fn write(store: &Store, path: &str, text: Vec<u8>) -> Result<(), ServiceError> {
+    let (data, path) = (store.files().data()?, path.to_owned());
+    blocking(move || {
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            data.create_dirs(folder)?;
+        }
+        data.write_atomic(&path, &text)
+    })
+    .await
+}
+
 /// Copies what lies at `path` to where it can be put back from.
 pub(super) async fn keep(
     store: &Store,

@@ -1,6 +1,6 @@
 //! What stands here, of whatever was or would be brought: its hash, and what is needed to put it back.
 
-use callgate_store::{NewPersona, Persona, StoreError};
+use callgate_store::{Key, NewPersona, Persona, StoreError};
 use serde_json::{Value as Json, json};
 
 use super::{Content, ForeignItem, ImportKind, conversations::History, files, reading::hash_of};
@@ -22,6 +22,8 @@ impl ForeignItem {
             Content::Model(entry, _) => hash_of(&written(&entry.table().to_string())),
             Content::Value(preference) => hash_of(&preference.value),
             Content::Files(files) => files.digest.hash.clone(),
+            Content::Document { digest, .. } => digest.hash.clone(),
+            Content::ClientKey(client) => hash_of(client),
         }
     }
 
@@ -35,7 +37,9 @@ impl ForeignItem {
             Content::Model(_, id) => id.clone(),
             Content::Value(value) => json!([value.scope, value.place, value.name]).to_string(),
             // Where its worker is, is known later.
-            Content::Files(files) => files.to.clone(),
+            Content::Files(_) => String::new(),
+            Content::Document { to, .. } => to.clone(),
+            Content::ClientKey(client) => client.clone(),
         }
     }
 }
@@ -89,8 +93,16 @@ impl Service {
                 value.map(|value| hash_of(&value))
             }
             ImportKind::Plugin => files::here(self.store(), &format!("plugins/{made}")).await?,
-            ImportKind::PluginConfig | ImportKind::PluginData => {
+            ImportKind::PluginConfig | ImportKind::PluginData | ImportKind::ClientSettings => {
                 files::here(self.store(), made).await?
+            }
+            ImportKind::Key => {
+                let keys = self.store().keys().list().await?.into_iter();
+                let mut valid = keys.filter(|key| key.revoked_at.is_none());
+                // By its id once it is made, and by its client before.
+                let is_it = |key: &Key| key.id == made || key.client.as_deref() == Some(made);
+                let found = valid.find(is_it).and_then(|key| key.client);
+                found.map(|client| hash_of(&client))
             }
             ImportKind::Platform | ImportKind::Other => None,
         })

@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{
-    Fate, Foreign, ForeignItem, ImportKind, ImportLine, Secrets, System, decide::decide,
-    reading::Origin,
+    Fate, Foreign, ForeignItem, ImportKind, ImportLine, Secrets, System,
+    decide::decide,
+    files,
+    reading::{DATA, Origin},
 };
 use crate::{Requester, Service, ServiceError};
 
@@ -151,14 +153,16 @@ impl Importing<'_> {
     ) -> Result<ImportLine, ServiceError> {
         let id = self.begun().await?;
         if fate == Fate::Changed {
-            record.previous = self
-                .service
-                .imported_before(item.kind, &record.made)
-                .await?;
+            let (service, made) = (self.service, &record.made);
+            record.previous = match item.kind {
+                ImportKind::ClientSettings => files::keep(service.store(), id, made, &DATA).await?,
+                kind => service.imported_before(kind, made).await?,
+            };
         }
-        let made = self.make(item, fate, &record).await;
-        let Err(error) = made else {
-            return Ok(line);
+        let error = match self.make(item, fate, &mut record).await {
+            Ok(None) => return Ok(line),
+            Ok(Some(said)) => return Ok(line.saying(said)),
+            Err(error) => error,
         };
         let (kind, name) = (item.kind.word(), item.name.as_str());
         self.service

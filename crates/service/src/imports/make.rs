@@ -4,19 +4,20 @@ use callgate_contract::ConversationId;
 use callgate_store::{ImportItem, NewPersona};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Content, Fate, ForeignItem, importing::Importing};
+use super::{Content, Fate, ForeignItem, files, importing::Importing};
 use crate::{
-    News, Operation, Requester, Service, ServiceError,
-    operations::{ChangeSettings, SetPersona},
+    METHODS, News, Operation, Requester, Service, ServiceError,
+    operations::{ChangeSettings, CreateKey, CreatedKey, SetPersona},
 };
 
 impl Importing<'_> {
+    /// What is to be said of it, and is said nowhere else.
     pub(super) async fn make(
         &mut self,
         item: &ForeignItem,
         fate: Fate,
-        record: &ImportItem,
-    ) -> Result<(), ServiceError> {
+        record: &mut ImportItem,
+    ) -> Result<Option<String>, ServiceError> {
         let id = self.begun().await?;
         let (service, requester) = (self.service, self.requester);
         if let Content::Conversation(conversation) = &item.content {
@@ -25,16 +26,14 @@ impl Importing<'_> {
                 let imports = service.store().imports();
                 let new = history.new_conversation();
                 let made = imports.conversation(id, record, session, new, conversation.current);
-                return Ok(made.await.map(drop)?);
+                return Ok(made.await.map(|_| None)?);
             }
             self.record(record).await?;
             let known: ConversationId = record.made.parse().map_err(ServiceError::internal)?;
             let update = history.clone().update();
             let conversations = service.store().conversations();
-            return Ok(conversations
-                .update(session, Some(known), update)
-                .await
-                .map(drop)?);
+            conversations.update(session, Some(known), update).await?;
+            return Ok(None);
         }
         self.record(record).await?;
         match &item.content {
@@ -54,9 +53,24 @@ impl Importing<'_> {
                 service.live().announce(&News::Models {});
             }
             Content::Value(preference) => service.store().preferences().set(preference).await?,
+            Content::Document { text, .. } => {
+                files::write(service.store(), &record.made, text.clone()).await?;
+            }
+            Content::ClientKey(client) => {
+                let new = CreateKey {
+                    scopes: vec![METHODS.to_owned()],
+                    client: Some(client.clone()),
+                    name: None,
+                    expires: None,
+                };
+                let CreatedKey { id, key } = new.execute(service, requester).await?;
+                record.made = id;
+                self.record(record).await?;
+                return Ok(Some(format!("its new key, shown once: {key}")));
+            }
             Content::Conversation(_) | Content::Files(_) => {}
         }
-        Ok(())
+        Ok(None)
     }
 }
 

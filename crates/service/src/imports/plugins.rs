@@ -5,7 +5,7 @@ use callgate_plugins::install::{InstallOptions, Installation};
 use callgate_store::ImportItem;
 
 use super::{
-    Content, Fate, ForeignPlugin, ImportKind, ImportLine, files,
+    Content, Fate, ForeignPlugin, ImportKind, ImportLine, Place, files,
     importing::{Importing, failed},
     reading::{CODE, DATA},
 };
@@ -147,13 +147,12 @@ impl Importing<'_> {
         &mut self,
         plugin: &ForeignPlugin,
     ) -> Result<Vec<(ImportKind, ImportItem)>, ServiceError> {
-        let home = self.service.worker_home(&plugin.name);
         let mut brought = Vec::new();
         for item in &plugin.files {
             let Content::Files(files) = &item.content else {
                 continue;
             };
-            let made = home.as_ref().map(|home| format!("{home}/{}", files.to));
+            let made = self.service.place_of(&plugin.name, &files.to);
             let looked = self.look(item.kind, &item.name, made.unwrap_or_default(), item.hash());
             let (fate, mut record, mut line) = looked.await?;
             if self.makes(fate) {
@@ -195,12 +194,15 @@ impl Service {
         view.error.map(|error| error.message)
     }
 
-    /// Where the worker of an installed plugin is at home, beneath the data directory.
-    fn worker_home(&self, plugin: &str) -> Option<String> {
+    /// Where what an installed plugin keeps lies, beneath the data directory.
+    fn place_of(&self, plugin: &str, place: &Place) -> Option<String> {
         let installed = self.library().get(plugin).ok()?;
-        let home = self.plugins().home_of_worker(&installed.worker);
-        let home = home.strip_prefix(self.data()).ok()?;
-        Some(home.to_str()?.to_owned())
+        let path = match place {
+            Place::OfWorker(path) => self.plugins().home_of_worker(&installed.worker).join(path),
+            Place::OfPlugin => self.plugins().data_folder(plugin),
+        };
+        let path = path.strip_prefix(self.data()).ok()?;
+        Some(path.to_str()?.to_owned())
     }
 
     /// Takes an imported plugin away, or puts the one before back.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Operation, Requester, Service, ServiceError,
-    operations::{DeleteModel, DeletePersona},
+    operations::{DeleteModel, DeletePersona, RevokeKey},
 };
 
 pub(crate) async fn undo(
@@ -127,8 +127,13 @@ impl Undoing<'_> {
             }
             ImportKind::PluginValue => Ok(value(service.store(), item).await?),
             ImportKind::Plugin => service.take_plugin_back(item).await,
-            ImportKind::PluginConfig | ImportKind::PluginData => {
+            ImportKind::PluginConfig | ImportKind::PluginData | ImportKind::ClientSettings => {
                 files::put_back(service.store(), &item.made, item.previous.as_ref()).await
+            }
+            ImportKind::Key => {
+                let id = item.made.clone();
+                let revoked = RevokeKey { id }.execute(service, requester).await;
+                revoked.map(drop)
             }
             ImportKind::Platform | ImportKind::Other => Ok(()),
         }

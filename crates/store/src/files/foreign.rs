@@ -28,6 +28,30 @@ pub struct Digest {
     pub files: Vec<String>,
 }
 
+impl Digest {
+    /// Of a file with this content.
+    pub fn of_file(bytes: &[u8]) -> Digest {
+        Digest::of_named("", bytes)
+    }
+
+    /// Of a folder that holds such a file alone.
+    pub fn of_named(name: &str, bytes: &[u8]) -> Digest {
+        let mut hash = Sha256::new();
+        add(&mut hash, name, bytes);
+        Digest {
+            hash: row::hex(&hash.finalize()),
+            bytes: bytes.len() as u64,
+            files: vec![name.to_owned()],
+        }
+    }
+}
+
+fn add(hash: &mut Sha256, file: &str, bytes: &[u8]) {
+    hash.update((file.len() as u64).to_le_bytes());
+    hash.update(file);
+    hash.update(Sha256::digest(bytes));
+}
+
 impl Folder {
     /// A folder that the operator names. Links on the way to it are theirs, those in it are not followed.
     pub fn foreign(path: &Path) -> Result<Folder, FileError> {
@@ -62,9 +86,7 @@ impl Folder {
             if digest.bytes > bounds.bytes {
                 return Err(too_large(name, bounds));
             }
-            hash.update((file.len() as u64).to_le_bytes());
-            hash.update(file);
-            hash.update(Sha256::digest(&bytes));
+            add(&mut hash, file, &bytes);
         }
         digest.hash = row::hex(&hash.finalize());
         Ok(Some(digest))

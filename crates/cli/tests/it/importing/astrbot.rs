@@ -238,6 +238,40 @@ fn a_rehearsal_lists_everything_and_changes_nothing() {
 }
 
 #[test]
+fn a_strange_database_gives_what_tables_hold_and_no_more() {
+    let scene = Scene::new();
+    let bot = AstrBot::install(&scene);
+    let database = bot.database();
+    database
+        .execute_batch(
+            "DROP TABLE personas;
+             CREATE VIEW personas AS SELECT 'spy' AS persona_id, 'x' AS system_prompt FROM conversations;
+             UPDATE conversations SET content = 'no JSON' WHERE user_id = 'nowhere';",
+        )
+        .unwrap();
+    drop(database);
+    let report = Report::of(&scene, &["astrbot", bot.folder(), "--dry-run"]);
+    assert!(!report.0.to_string().contains("spy"), "{:#}", report.0);
+    assert_eq!(report.fate("conversation", FIRST), "new");
+    let detail = report.detail("conversation", SECOND);
+    assert!(detail.contains("no list of messages"), "{detail}");
+
+    let file = bot.data.join("data_v4.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let half = bytes.len() / 2;
+    bytes[100..half].fill(0x5a);
+    fs::write(&file, bytes).unwrap();
+    let report = Report::of(&scene, &["astrbot", bot.folder(), "--dry-run"]);
+    assert_eq!(
+        report.fate("other", "data_v4.db"),
+        "left_out",
+        "{:#}",
+        report.0
+    );
+    assert_eq!(report.fate("plugin", "dice"), "new");
+}
+
+#[test]
 fn what_comes_works_comes_once_and_goes_again() {
     let scene = equipped(&example("weather_agents"));
     let bot = AstrBot::install(&scene);

@@ -1,7 +1,7 @@
 //! `plugins`, each with its settings in `config` and its files in `plugin_data`.
 
 use super::super::{
-    Content, ForeignFiles, ForeignItem, ForeignPlugin, ImportKind, ImportLine,
+    Content, ForeignFiles, ForeignItem, ForeignPlugin, ImportKind, ImportLine, Place,
     reading::{CODE, DATA, Origin},
 };
 
@@ -92,7 +92,7 @@ fn take(
             content: Content::Files(ForeignFiles {
                 from,
                 digest: digest.unwrap_or_default(),
-                to,
+                to: Place::OfWorker(to),
             }),
             notes: Vec::new(),
         }),
