@@ -25,6 +25,8 @@ const RESPONSE = [
 export async function wire() {
   const asked = [];
   const server = createServer(async (request, response) => {
+    // Which models it has, is asked when a server starts.
+    if (request.method === "GET") return void response.writeHead(404).end();
     let body = "";
     for await (const piece of request) body += piece;
     asked.push(JSON.parse(body));

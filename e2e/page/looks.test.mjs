@@ -106,7 +106,9 @@ test("keys lead everywhere", async () => {
   const page = await scene.page();
   await page.locator("#main").focus();
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Find anything").waitFor();
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await help.getByText("Find anything").waitFor();
+  assert.equal(await help.getByRole("link", { name: "Documentation" }).getAttribute("href"), "/docs/");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("g");

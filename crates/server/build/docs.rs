@@ -102,8 +102,7 @@ fn page_name(file: &str) -> String {
 
 fn page(name: &str, text: &str, contents: &[Line], sources: &BTreeMap<String, PathBuf>) -> String {
     let is_chinese = name.ends_with(".zh.html");
-    let title = text.lines().find_map(|line| line.strip_prefix("# "));
-    let title = match title {
+    let title = match heading(text) {
         None | Some("Callgate") => "Callgate".to_owned(),
         Some(title) => format!("{title} · Callgate"),
     };
@@ -115,10 +114,10 @@ fn page(name: &str, text: &str, contents: &[Line], sources: &BTreeMap<String, Pa
                 let own = page_name(file);
                 let chinese = own.replace(".html", ".zh.html");
                 let is_here = own == name || chinese == name;
-                let to = if is_chinese && sources.contains_key(&chinese) {
-                    chinese
-                } else {
-                    own
+                let translated = sources.get(&chinese).filter(|_| is_chinese);
+                let (to, title) = match translated {
+                    Some(source) => (chinese, first_heading(source).unwrap_or(title.clone())),
+                    None => (own, title.clone()),
                 };
                 let here = if is_here {
                     " aria-current=\"page\""
@@ -138,6 +137,15 @@ fn page(name: &str, text: &str, contents: &[Line], sources: &BTreeMap<String, Pa
          <title>{title}</title><link rel=\"stylesheet\" href=\"style.css\"></head>\
          <body><nav aria-label=\"Contents\">{nav}</nav><main>{body}</main></body></html>"
     )
+}
+
+fn heading(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("# "))
+}
+
+/// What a document calls itself.
+fn first_heading(source: &Path) -> Option<String> {
+    heading(&fs::read_to_string(source).ok()?).map(str::to_owned)
 }
 
 /// With ids at headings, as links name them, and links that lead to pages.

@@ -21,7 +21,7 @@ pub use verify::{Problem, Verification, verify};
 use crate::{DatabaseError, OwnerError, StoreError};
 
 /// Of the data directory. All else is a process's own, or can be made again.
-const KEPT: [&std::ffi::CStr; 7] = [
+const KEPT: [&std::ffi::CStr; 8] = [
     c"callgate.toml",
     c"functions",
     c"imports",
@@ -29,6 +29,7 @@ const KEPT: [&std::ffi::CStr; 7] = [
     c"plugins",
     c"remote",
     c"sessions",
+    c"workers",
 ];
 /// In the backup, where those lie.
 const FILES: &str = "files";

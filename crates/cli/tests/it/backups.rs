@@ -209,6 +209,11 @@ fn files_come_back_with_their_permissions_and_nothing_of_a_process_does() {
     fs::create_dir(&plugin).unwrap();
     fs::write(plugin.join("mine.py"), "# mine").unwrap();
     fs::set_permissions(plugin.join("mine.py"), PermissionsExt::from_mode(0o640)).unwrap();
+    let worker = scene.data().join("workers/astrbot");
+    fs::create_dir_all(worker.join("data/config")).unwrap();
+    fs::create_dir_all(worker.join("tmp")).unwrap();
+    fs::write(worker.join("data/config/dice_config.json"), "{}").unwrap();
+    fs::write(worker.join("tmp/page.png"), "").unwrap();
     let backup = backed_up(&scene, "backup");
     let inside = |name: &str| Path::new(&backup).join(name);
     for name in ["control.key", "lock", "instance", "run", "environments"] {
@@ -220,6 +225,10 @@ fn files_come_back_with_their_permissions_and_nothing_of_a_process_does() {
     let (copy, said) = restore(&scene, &backup, &[]);
     said.succeeded();
     assert_eq!(mode(&copy.data().join("functions/mine.py")), 0o640);
+    // AstrBot's plugins have their settings and files where their worker is at home.
+    let worker = copy.data().join("workers/astrbot");
+    assert!(worker.join("data/config/dice_config.json").is_file());
+    assert!(!worker.join("tmp").exists());
     let toml = fs::read_to_string(copy.data().join("callgate.toml")).unwrap();
     assert_eq!(toml, "[agent]\nrounds = 7\n");
     let read = "import os\n\

@@ -1,7 +1,10 @@
 //! Packages of plugins: by uv where there is one on the path and else by pip, by name only, built
 //! only where the operator says so, behind the workers' wall, and at run time only with an approval.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::{Value as Json, json};
 
@@ -17,7 +20,7 @@ use crate::{
 fn uv() -> PathBuf {
     let place = cache().join("uv");
     let run = |program: &Path, arguments: &[&str]| {
-        let status = std::process::Command::new(program).args(arguments).status();
+        let status = Command::new(program).args(arguments).status();
         assert!(status.unwrap().success(), "{program:?} {arguments:?}");
     };
     if !place.join("bin/uv").exists() {
@@ -50,12 +53,16 @@ fn said(scene: &Scene, before_path: Option<&Path>, arguments: &[&str]) -> Said {
     let mut command = scene.command(arguments);
     command
         .env("PATH", path)
-        .env("PIP_NO_INDEX", "1")
-        .env("PIP_FIND_LINKS", &index)
-        .env("UV_NO_INDEX", "1")
-        .env("UV_FIND_LINKS", &index)
         .env("SECRET_TOKEN", "of the operator");
-    finish(command.spawn().unwrap())
+    finish(with_index(&mut command, &index).spawn().unwrap())
+}
+
+fn with_index<'a>(command: &'a mut Command, index: &Path) -> &'a mut Command {
+    command
+        .env("PIP_NO_INDEX", "1")
+        .env("PIP_FIND_LINKS", index)
+        .env("UV_NO_INDEX", "1")
+        .env("UV_FIND_LINKS", index)
 }
 
 /// A native plugin that needs `requirement` and has one method of its own name.
@@ -126,7 +133,9 @@ fn packages_that_come_while_serving_are_found() {
     let plain = plugin(&scene, "plain", "", "    return 'plain'");
     let first = plugin(&scene, "first", "tiny_thing\n", &body("tiny_thing"));
     let second = plugin(&scene, "second", "other_thing\n", &body("other_thing"));
-    let _server = Server::start(&scene);
+    // Whoever types it, a server that runs is who installs.
+    let mut serve = scene.command(&["serve", "--json", "--listen", "127.0.0.1:0"]);
+    let _server = Server::spawn(with_index(&mut serve, &index(&scene)));
     // A worker without packages, then with the first, then with another in the same place.
     let installed = [
         ("plain", plain, "plain"),

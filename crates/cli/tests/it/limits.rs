@@ -354,7 +354,12 @@ fn why_names_whose_answer_let_a_call_pass() {
         (&["2", "--always"], "(standing answer 1 by terminal: allow "),
     ] {
         site.model.will_say(&replies);
-        assert_eq!(site.asks(GROUP, "ann", "go"), [""; 0]);
+        let asked = site.asks(GROUP, "ann", "go");
+        assert!(
+            asked[0].starts_with("May I call builtin/remember"),
+            "{asked:?}"
+        );
+        assert_eq!(asked.len(), 1, "{asked:?}");
         let before = site.sent(GROUP).len();
         let allow = [&["approval", "allow"], answer].concat();
         site.scene.callgate(&allow).succeeded();

@@ -153,6 +153,9 @@ impl Transport {
             Kind::Connect => self.connect(engine, packet),
             Kind::Disconnect => {
                 let seat = engine.data.seats().remove(packet.namespace);
+                if let Some(peer) = seat.as_ref().and_then(Seat::peer) {
+                    peer.says_goodbye();
+                }
                 // Outside the lock: leaving tells others.
                 drop(seat);
                 Ok(())

@@ -35,6 +35,15 @@ fn every_link_leads_somewhere() {
     assert_eq!(lost, [&""; 0], "pages that nothing leads to");
 }
 
+#[test]
+fn the_contents_are_in_the_language_of_the_page() {
+    let pages: BTreeMap<&str, &str> = documents().collect();
+    let link = |to: &str, title: &str| format!("<a href=\"{to}\">{title}</a>");
+    assert!(pages["index.html"].contains(&link("concepts.html", "Concepts")));
+    assert!(pages["index.zh.html"].contains(&link("concepts.zh.html", "基本概念")));
+    assert!(pages["index.zh.html"].contains(&link("metrics.html", "Metrics")));
+}
+
 /// A document that is not in the contents would be found by nobody.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "it reads the repository")]

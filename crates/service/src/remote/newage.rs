@@ -51,6 +51,7 @@ pub(super) fn operator(call: &Call) -> Result<(), String> {
 
 /// Compat(newage): its extension, which says goodbye in every namespace.
 pub(super) async fn goodbye(call: Call) {
+    call.peer.says_goodbye();
     call.peer.disconnect();
 }
 

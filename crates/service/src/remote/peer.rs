@@ -41,6 +41,8 @@ struct PeerInner {
     /// Changes when the operator approves or revokes; read once per call.
     standing: RwLock<Arc<Authorization>>,
     left: AtomicBool,
+    /// It left by its own word.
+    goodbye: AtomicBool,
     asked: AtomicU64,
     /// Who waits for which answer.
     asks: Mutex<HashMap<u64, oneshot::Sender<Json>>>,
@@ -71,6 +73,7 @@ impl Peer {
             identity,
             standing: RwLock::new(Arc::new(standing)),
             left: AtomicBool::new(false),
+            goodbye: AtomicBool::new(false),
             asked: AtomicU64::new(0),
             asks: Mutex::default(),
         }))
@@ -189,6 +192,16 @@ impl Peer {
 
     pub fn has_left(&self) -> bool {
         self.0.left.load(Ordering::Acquire)
+    }
+
+    /// The client says that it leaves.
+    pub fn says_goodbye(&self) {
+        self.0.goodbye.store(true, Ordering::Release);
+    }
+
+    /// It is gone and did not say so: whether it has heard what it was told last, nobody knows.
+    pub fn is_lost(&self) -> bool {
+        self.has_left() && !self.0.goodbye.load(Ordering::Acquire)
     }
 
     fn tell(&self, event: &str, arguments: &[Json], id: Option<u64>) -> Result<(), Disconnected> {

@@ -74,6 +74,14 @@ impl Files {
     }
 }
 
+/// Of the folder in which plugins of one worker are at home: what they can make again.
+fn is_passing(path: &str) -> bool {
+    let mut names = path.split('/');
+    let is_worker = names.next() == Some("workers");
+    let name = names.nth(1);
+    is_worker && matches!(name, Some("tmp" | ".cache")) && names.next().is_none()
+}
+
 struct Copying {
     into: PathBuf,
     copied: CopiedTree,
@@ -95,10 +103,10 @@ impl Copying {
             self.leave_out(path(&name.to_string_lossy()), "its name is not UTF-8");
             return Ok(());
         };
-        if text.starts_with(TEMPORARY) {
+        let path = path(text);
+        if text.starts_with(TEMPORARY) || is_passing(&path) {
             return Ok(());
         }
-        let path = path(text);
         let copied = match rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => self.copy_found(at, name, &path, &stat, level),
             Err(error) => Err(error.into()),

@@ -17,7 +17,7 @@ export const keep = {
   "platforms.messages": "Messages",
   "platforms.counts": "{received} in, {sent} out",
   "platforms.error": "Last error",
-  "platforms.empty": "No chat is connected yet. Telegram, Matrix, QQ (through NapCat or another OneBot v11 program) and everything Satori reaches can be.",
+  "platforms.empty": "No chat is connected yet. Connect Telegram, Matrix, QQ (through NapCat or another OneBot v11 program), or anything a Satori server reaches.",
   "platforms.new": "Connect a chat",
   "platforms.way": "How to connect",
   "platforms.way.listen": "The program connects to Callgate",

@@ -110,6 +110,7 @@ export const talk = {
   "frame.watch": "Watch",
   "frame.keep": "Manage",
   "keyboard.title": "Keyboard shortcuts",
+  "keyboard.documents": "Documentation",
   "keyboard.everywhere": "Everywhere",
   "keyboard.go": "Go to",
   "keyboard.palette": "Find anything",

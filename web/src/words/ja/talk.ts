@@ -110,6 +110,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "frame.watch": "監視",
   "frame.keep": "管理",
   "keyboard.title": "キーボードショートカット",
+  "keyboard.documents": "ドキュメント",
   "keyboard.everywhere": "全画面共通",
   "keyboard.go": "移動",
   "keyboard.palette": "何でも検索",

@@ -110,6 +110,7 @@ export const talk: Record<keyof typeof import("../en/talk").talk, string> = {
   "frame.watch": "监控",
   "frame.keep": "管理",
   "keyboard.title": "键盘快捷键",
+  "keyboard.documents": "文档",
   "keyboard.everywhere": "全局",
   "keyboard.go": "前往",
   "keyboard.palette": "全局查找",

@@ -295,7 +295,7 @@ async fn deliver(remote: &Remote, piece: Piece<'_>) -> Result<(), String> {
         peer.sent().await;
     }
     tokio::time::sleep(LEAVES_WITHIN).await;
-    if heard.iter().all(Peer::has_left) {
+    if heard.iter().all(Peer::is_lost) {
         return Err("its connection ended before the message had left".to_owned());
     }
     let mut body = Map::new();
