@@ -132,21 +132,21 @@ class Server:
         return list(world.waiting.values())[:limit]
 
     async def _post(self) -> None:
-        """One at a time but for albums, as long as each is taken; what is not is posted again."""
-        world = self.world
-        async with ClientSession(timeout=ClientTimeout(total=30)) as session:
+        """One at a time but for an album, whose pictures do not wait for each other; what is not taken is posted again."""
+        under_way: dict[int, asyncio.Task[bool]] = {}
+        async with ClientSession(timeout=ClientTimeout(total=30)) as session, asyncio.TaskGroup() as posts:
             while True:
-                async with world.changed:
-                    await world.changed.wait_for(lambda: world.waiting)
-                first = next(iter(world.waiting.values()))
-                album = first.get("message", {}).get("media_group_id")
-                together = [first]
-                if album:
-                    waiting = world.waiting.values()
-                    together = [one for one in waiting if one.get("message", {}).get("media_group_id") == album]
-                taken = await asyncio.gather(*(self._post_one(session, update) for update in together))
-                if not all(taken):
-                    await asyncio.sleep(0.2)
+                waiting = list(self.world.waiting.items())
+                album = waiting[0][1].get("message", {}).get("media_group_id") if waiting else None
+                for place, (id, update) in enumerate(waiting):
+                    goes = place == 0 or (album and update.get("message", {}).get("media_group_id") == album)
+                    if goes and id not in under_way:
+                        under_way[id] = posts.create_task(self._post_one(session, update))
+                await asyncio.sleep(0.02)
+                for id, post in list(under_way.items()):
+                    if post.done():
+                        del under_way[id]
+                        await asyncio.sleep(0 if post.result() else 0.2)
 
     async def _post_one(self, session: ClientSession, update: dict[str, Any]) -> bool:
         headers = {"X-Telegram-Bot-Api-Secret-Token": self.webhook.get("secret_token", "")}
