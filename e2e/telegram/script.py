@@ -44,11 +44,11 @@ async def play(world: World, server: Server, bot: Bot, address: str) -> Seen:
     seen.private = len(world.texts(private))
     seen.asked_before = server.asked[0][0] == "getMe"
 
+    before = len(world.sent)
     picture = await world.post(ANN, photo=world.photo(JPEG), caption="look")
     large = picture["photo"][-1]["file_id"]
     await world.until(lambda: large in world.downloads)
     seen.fetched = True
-    before = len(world.sent)
     await bot.send_back("back.jpg")
     await world.until(lambda: any(sent.bytes for sent in world.sent))
     seen.returned = next(sent.bytes for sent in world.sent if sent.bytes)
