@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use parking_lot::RwLock;
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url, redirect::Policy};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value as Json;
 
 use super::MatrixSettings;
+use crate::client::client;
 
 /// For a question.
 pub(super) const ASK: Duration = Duration::from_secs(20);
-const CONNECT: Duration = Duration::from_secs(10);
 /// Where a server limits us and does not say for how long.
 const LIMITED: Duration = Duration::from_secs(5);
 /// The client-server API; everything but media.
@@ -269,16 +269,6 @@ fn unanswered(error: reqwest::Error) -> ApiError {
     } else {
         ApiError::Unreachable { reason }
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "the operator named the address")]
-fn client() -> Result<Client, reqwest::Error> {
-    Client::builder()
-        .connect_timeout(CONNECT)
-        // The token would follow a redirect to anywhere.
-        .redirect(Policy::none())
-        .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
-        .build()
 }
 
 #[cfg(test)]
